@@ -35,7 +35,7 @@ struct AppCommand: AsyncParsableCommand {
             }
             let builds = try build.map { text in
                 let (name, path) = try CommandValue.pair(text)
-                return try AppSettings.Build(name: name, pinFile: InputFile.octets(path))
+                return try AppSettings.Build(name: name, pinFile: InputFile.bytes(path))
             }
             return try AppSettings(
                 staleness: staleness * 86_400, canary: canary * 3_600, maximumHosts: maximumHosts,
@@ -132,7 +132,7 @@ struct AppCommand: AsyncParsableCommand {
 
         func run() async throws {
             let name = try AppName(app)
-            let pem = try file.map { String(decoding: try InputFile.octets($0), as: UTF8.self) }
+            let pem = try file.map { String(decoding: try InputFile.bytes($0), as: UTF8.self) }
             let trust = try trustServerKey(pem)
             let secretPEM = trust?.privateKeyPEM ?? pem ?? SigningKey().pem
             try await server.withServer { open in
@@ -165,7 +165,7 @@ struct AppCommand: AsyncParsableCommand {
             case "trust-server":
                 if let pem {
                     guard let certificate else { throw ValidationError("Give the key's --certificate as well.") }
-                    return try TrustServerKey(certificate: Data(InputFile.octets(certificate)), privateKeyPEM: pem)
+                    return try TrustServerKey(certificate: Data(InputFile.bytes(certificate)), privateKeyPEM: pem)
                 }
                 guard let customer else { throw ValidationError("Name the --customer of the trust server.") }
                 return try TrustServerKey(customer: customer, kind: .rsa4096, at: SystemWallClock().now)

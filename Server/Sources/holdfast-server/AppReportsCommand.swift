@@ -37,8 +37,8 @@ struct AppReportsCommand: AsyncParsableCommand {
         let name = try AppName(app)
         try await server.withServer { open in
             if let sample {
-                let octets = try await open.catalog.reportSample(of: name, showing: sample)
-                return Terminal.printJSON(String(decoding: octets, as: UTF8.self))
+                let bytes = try await open.catalog.reportSample(of: name, showing: sample)
+                return Terminal.printJSON(String(decoding: bytes, as: UTF8.self))
             }
             if isOn || isOff {
                 try await open.catalog.set(ReportSettings(isEnabled: isOn), of: name, by: actor.actor)

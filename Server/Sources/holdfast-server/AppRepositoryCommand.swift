@@ -171,10 +171,10 @@ enum RepositoryText {
     /// A public key from `FILE` or `NAME=FILE`.
     static func key(_ text: String) throws -> TUFPublicKey {
         guard text.utf8.contains(UInt8(ascii: "=")) else {
-            return try TUFPublicKey(Data(InputFile.octets(text)))
+            return try TUFPublicKey(Data(InputFile.bytes(text)))
         }
         let (name, path) = try CommandValue.pair(text)
-        return try TUFPublicKey(Data(InputFile.octets(path))).named(name)
+        return try TUFPublicKey(Data(InputFile.bytes(path))).named(name)
     }
 
     static func print(_ progress: Publisher.RepositoryProgress) {

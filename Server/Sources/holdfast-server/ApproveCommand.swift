@@ -34,7 +34,7 @@ struct VerdictOptions: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    /// The text is made here, from the octets that were read and shown, and not taken from a row.
+    /// The text is made here, from the bytes that were read and shown, and not taken from a row.
     func say(_ verdict: ApprovalText.Verdict) async throws {
         guard hours.map({ (1...336).contains($0) }) ?? true else {
             throw ValidationError("An approval is valid for 1 to 336 hours: give that as --hours.")
@@ -63,7 +63,7 @@ struct VerdictOptions: ParsableArguments {
             let end = hours.map { min(latest, now + $0 * 3_600) } ?? latest
             let text = try ApprovalText(verdict, change.subject(for: chain), end: end)
             try await open.catalog.add(
-                SignedApproval(text: text.octets, signature: try key.signature(of: text.octets)))
+                SignedApproval(text: text.bytes, signature: try key.signature(of: text.bytes)))
             Terminal.line("\(verdict.rawValue): \(member.name), until \(CommandValue.time(end))")
             guard verdict == .reject else { return }
             // The canary may have it.

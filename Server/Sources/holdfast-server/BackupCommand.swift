@@ -19,11 +19,11 @@ struct BackupCommand: AsyncParsableCommand {
     var recipient: String
 
     func run() async throws {
-        let line = try InputFile.octets(recipient).prefix { $0 != 0x0A && $0 != 0x0D }
+        let line = try InputFile.bytes(recipient).prefix { $0 != 0x0A && $0 != 0x0D }
         let recipient = try BackupRecipient(printed: Array(line))
         try await server.withServer { open in
             let manifest = try await server.folder.backUp(open, to: URL(filePath: to), for: recipient)
-            Terminal.line("\(to): \(manifest.size) octets of database, for the key \(recipient.identity)")
+            Terminal.line("\(to): \(manifest.size) bytes of database, for the key \(recipient.identity)")
             Terminal.line("The head of its audit, which is worth writing down elsewhere: \(manifest.head)")
         }
     }

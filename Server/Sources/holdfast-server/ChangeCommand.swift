@@ -57,7 +57,7 @@ struct ChangeCommand: AsyncParsableCommand {
             let reason: String
             let gates: Set<Gate>
             let earlier: RandomID?
-            let content: Catalog.ContentWishes
+            let content: Catalog.DraftOptions
         }
 
         private func wish() throws -> Wish {
@@ -70,10 +70,10 @@ struct ChangeCommand: AsyncParsableCommand {
             guard again == nil || format.isEmpty && remove.isEmpty && !includeSeen else {
                 throw ValidationError("--again proposes what it was: leave out --format, --remove and --include-seen.")
             }
-            var content = Catalog.ContentWishes(
+            var content = Catalog.DraftOptions(
                 includesSeen: includeSeen, removed: Set(try remove.map(CommandValue.digest)),
                 lifetime: lifetime * 86_400)
-            content.domains = try domains.map { try ContentDomains(InputFile.octets($0), named: $0) }
+            content.domains = try domains.map { try ContentDomains(InputFile.bytes($0), named: $0) }
             return Wish(reason: reason, gates: gates, earlier: try again.map(CommandValue.id), content: content)
         }
 
@@ -179,7 +179,7 @@ struct ChangeCommand: AsyncParsableCommand {
         @OptionGroup var answer: AnswerOptions
         @Argument(help: "The change.")
         var change: String
-        @Option(help: "A file for the content, the octets that approvals are about.", completion: .file())
+        @Option(help: "A file for the content, the bytes that approvals are about.", completion: .file())
         var content: String?
         @Option(help: "A file for the outlook, JSON.", completion: .file())
         var outlook: String?
@@ -188,7 +188,7 @@ struct ChangeCommand: AsyncParsableCommand {
             let id = try CommandValue.id(change)
             try await server.withServer { open in
                 let change = try await open.catalog.change(id)
-                if let content { try InputFile.create(content, change.content.octets) }
+                if let content { try InputFile.create(content, change.content.bytes) }
                 if let outlook { try InputFile.create(outlook, change.outlook) }
                 let report = try await open.publisher.rehearse(id)
                 guard !answer.json else {

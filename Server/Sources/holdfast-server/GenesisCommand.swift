@@ -27,7 +27,7 @@ struct GenesisCommand: ParsableCommand {
         let statement = try ApproverStatement(
             genesisOf: RandomID(using: &generator), approvers: ApproverSet(members, number: number),
             recovery: recovery.isEmpty ? nil : ApproverSet(recovery, number: 2))
-        try InputFile.create(output, statement.octets)
+        try InputFile.create(output, statement.bytes)
         Terminal.line("\(output): server \(statement.server), digest \(statement.digest)")
         if number == 1 {
             Terminal.line("One approval is enough: whoever has one of the keys publishes what they like.")
@@ -60,27 +60,27 @@ struct SignCommand: ParsableCommand {
     var yes = false
 
     func run() throws {
-        let octets = try InputFile.octets(statement)
+        let bytes = try InputFile.bytes(statement)
         // Nothing else is ever signed by this command.
-        let question = try Self.question(about: octets)
-        for line in octets.split(separator: UInt8(ascii: "\n")) {
+        let question = try Self.question(about: bytes)
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
             Terminal.line(String(decoding: Array(line), as: UTF8.self))
         }
         guard yes || Terminal.agrees(to: question) else { throw NegativeAnswer(words: "nothing was signed") }
-        try InputFile.create(output, try key.read().signature(of: octets).fileContent)
+        try InputFile.create(output, try key.read().signature(of: bytes).fileContent)
     }
 
     /// What a signature agrees to.
     /// - Throws: ``ServerError`` for anything but a statement and an invitation.
-    private static func question(about octets: [UInt8]) throws -> String {
-        if InvitationText.isBegun(by: octets) {
-            let invitation = try InvitationText(octets)
+    private static func question(about bytes: [UInt8]) throws -> String {
+        if InvitationText.isBegun(by: bytes) {
+            let invitation = try InvitationText(bytes)
             let words = invitation.purpose == .signIn ? "to sign in with" : "to approve with, once approvers name it"
             let apps = invitation.apps.map { CommandValue.apps($0) } ?? " for all apps, later ones too"
             let right = invitation.scope == .read ? "" : ", and to \(invitation.scope.text) at the pages"
             return "\(invitation.person) may make a passkey \(words)\(right)\(apps)?"
         }
-        let set = try ApproverStatement(octets).approvers
+        let set = try ApproverStatement(bytes).approvers
         for member in set.members where member.isPasskey {
             Terminal.line("passkey of \(member.name): \(member.key.identity)")
         }
@@ -106,7 +106,7 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         let signed = SignedApprovers(
-            text: try InputFile.octets(genesis),
+            text: try InputFile.bytes(genesis),
             signatures: try InputFile.signatures(signature))
         var generator = SystemRandomNumberGenerator()
         let made = try await server.folder.create(
@@ -183,7 +183,7 @@ struct ApproversCommand: AsyncParsableCommand {
                     to: members + holders.map(\.member), after: head.approvers, registered)
                 let next = try ApproverStatement(
                     after: head, approvers: ApproverSet(people, number: number, passkeys: terms))
-                try InputFile.create(output, next.octets)
+                try InputFile.create(output, next.bytes)
                 for (member, _) in holders { Terminal.line("passkey of \(member.name): \(member.key.identity)") }
             }
         }
@@ -231,7 +231,7 @@ struct ApproversCommand: AsyncParsableCommand {
 
         func run() async throws {
             let signed = SignedApprovers(
-                text: try InputFile.octets(statement),
+                text: try InputFile.bytes(statement),
                 signatures: try InputFile.signatures(signature))
             try await server.withServer { open in try await open.catalog.append(signed) }
         }

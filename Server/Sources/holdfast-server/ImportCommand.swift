@@ -121,10 +121,10 @@ struct ImportCommand: AsyncParsableCommand {
     private func keys() throws -> (pems: [String], password: [UInt8]?) {
         var pems: [String] = []
         for file in key {
-            let octets = try PrivateInput.file(URL(filePath: file), limit: 64 << 10)
-            pems.append(String(decoding: octets, as: UTF8.self))
+            let bytes = try PrivateInput.file(URL(filePath: file), limit: 64 << 10)
+            pems.append(String(decoding: bytes, as: UTF8.self))
         }
-        let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+        let password = try passwordFile.map { try InputFile.bytes($0).prefix { $0 != 0x0A && $0 != 0x0D } }
         return (pems, password.map(Array.init))
     }
 
@@ -135,19 +135,19 @@ struct ImportCommand: AsyncParsableCommand {
             return try Takeover(
                 trustServer: URL(filePath: trustServer), as: name, at: now, until: now + lifetime * 86_400)
         }
-        if let name, let pins { return try Takeover(pins: InputFile.octets(pins), as: name, refresh: refresh) }
+        if let name, let pins { return try Takeover(pins: InputFile.bytes(pins), as: name, refresh: refresh) }
         if let name, let list {
             let (pems, password) = try keys()
             let pem = pems.first ?? ""
             return try Takeover(
-                list: InputFile.octets(list), key: pem, password: password, as: name, at: now, refresh: refresh)
+                list: InputFile.bytes(list), key: pem, password: password, as: name, at: now, refresh: refresh)
         }
         let tables: MobileUtilityTables
         if let mobileUtilityServer, mobileUtilityServer != "-" {
             tables = try MobileUtilityTables(folder: URL(filePath: mobileUtilityServer))
         } else {
             tables = try MobileUtilityTables(
-                stream: PrivateInput.stream(.standardInput, limit: MobileUtilityTables.greatestSize))
+                stream: PrivateInput.stream(.standardInput, limit: MobileUtilityTables.maximumSize))
         }
         return try tables.takeover(at: now, refresh: refresh)
     }

@@ -68,7 +68,7 @@ struct InvitationCommand: AsyncParsableCommand {
                 let invitation = try InvitationText(
                     server: open.catalog.server, token: token.digest, person: person, purpose: purpose, apps: apps,
                     scope: right, approvers: try await open.catalog.approvers().head.digest, end: end)
-                try InputFile.create(output, invitation.octets)
+                try InputFile.create(output, invitation.bytes)
                 let address = "\(pages.origin)/invitation/\(token.digest)#\(token.secretText)\n"
                 try InputFile.create(link, Array(address.utf8), mode: 0o600)
                 let what = "\(output): \(person), \(CommandValue.right(purpose, right))\(CommandValue.apps(apps)), "
@@ -89,7 +89,7 @@ struct InvitationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let signed = SignedInvitation(
-                text: try InputFile.octets(invitation), signatures: try InputFile.signatures(signature))
+                text: try InputFile.bytes(invitation), signatures: try InputFile.signatures(signature))
             try await server.withServer { open in try await open.catalog.invite(signed) }
         }
     }

@@ -19,7 +19,7 @@ struct NextCommand: AsyncParsableCommand {
 
         func run() async throws {
             let (chain, begins) = (
-                try HostChain(InputFile.certificates(chain)), try CommandValue.seconds(from, of: "--from")
+                try CertificateChain(InputFile.certificates(chain)), try CommandValue.seconds(from, of: "--from")
             )
             try await place.withHost { catalog, host, app, actor in
                 try await catalog.announce(chain, from: begins, on: host, of: app, by: actor)
@@ -36,9 +36,9 @@ struct NextCommand: AsyncParsableCommand {
         var key: String
 
         func run() async throws {
-            let octets = try InputFile.octets(key)
+            let bytes = try InputFile.bytes(key)
             try await place.withHost { catalog, host, app, actor in
-                let der = try AnnouncedKey(octets, named: key, for: host).octets
+                let der = try AnnouncedKey(bytes, named: key, for: host).bytes
                 try await catalog.announce(key: der, on: host, of: app, by: actor)
             }
         }

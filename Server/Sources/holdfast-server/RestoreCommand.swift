@@ -67,9 +67,9 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+        let password = try passwordFile.map { try InputFile.bytes($0).prefix { $0 != 0x0A && $0 != 0x0D } }
         let key = try BackupPrivateKey(
-            pem: String(decoding: try InputFile.octets(key), as: UTF8.self), password: password.map(Array.init))
+            pem: String(decoding: try InputFile.bytes(key), as: UTF8.self), password: password.map(Array.init))
         let source = ServerFolder.BackupSource(
             URL(filePath: backup), key: key, secret: SecretFile(URL(filePath: secret)))
         guard let data else { return try await examine(source) }

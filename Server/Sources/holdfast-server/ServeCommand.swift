@@ -124,7 +124,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(
         _ folder: ServerFolder, _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int, _ logger: Logger
     ) async throws -> Bool {
-        let mending = FolderMending(folder, clock: clock)
+        let mending = FolderRepair(folder, clock: clock)
         let hold = try await hold(folder, logger)
         do {
             var folder = folder
@@ -140,10 +140,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Takes the database for this server.
     /// - Returns: nil for a file in the folder, and for a database that does not answer.
-    private func hold(_ folder: ServerFolder, _ logger: Logger) async throws -> DatabaseHold? {
+    private func hold(_ folder: ServerFolder, _ logger: Logger) async throws -> DatabaseLock? {
         guard let address = try folder.databaseAddress() else { return nil }
         do throws(ServerError) {
-            return try await DatabaseHold.take(address)
+            return try await DatabaseLock.take(address)
         } catch {
             guard error.code != .databaseInUse else { throw error }
             return nil
@@ -152,9 +152,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(
         _ folder: ServerFolder, _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int,
-        _ mending: FolderMending, _ hold: DatabaseHold?, _ logger: Logger
+        _ mending: FolderRepair, _ hold: DatabaseLock?, _ logger: Logger
     ) async throws -> Bool {
-        let listening: @Sendable (ServerProcess.Audience, String) -> Void = { audience, address in
+        let listening: @Sendable (ServerProcess.ReleaseChannel, String) -> Void = { audience, address in
             logger.info("listening for \(audience.rawValue) on \(address)")
         }
         let open: ServerFolder.Open
@@ -170,7 +170,7 @@ struct ServeCommand: AsyncParsableCommand {
             if hold == nil, let address = try folder.databaseAddress() {
                 do throws(ServerError) {
                     // It did not answer, and does: now it can be taken first.
-                    try await DatabaseHold.take(address).release()
+                    try await DatabaseLock.take(address).release()
                     await found.engine.close()
                     return true
                 } catch {

@@ -52,7 +52,7 @@ struct ChallengeSection {
         let entries = try (0..<Self.entries).map { number in
             try FingerprintEntry(
                 name: "h\(number).example.com",
-                pin: Pin(subject: .certificate, digest: Digest(of: [UInt8(number)]).octets),
+                pin: Pin(subject: .certificate, digest: Digest(of: [UInt8(number)]).bytes),
                 until: Date(timeIntervalSince1970: TimeInterval(now + 86_400)))
         }
         let content = try Content(app: AppName("bank"), hosts: [], formats: [], end: now + 86_400)
@@ -61,7 +61,7 @@ struct ChallengeSection {
             key: key)
     }
 
-    /// A signature of swift-crypto over as many octets as the server signs, in this run, with nothing else.
+    /// A signature of swift-crypto over as many bytes as the server signs, in this run, with nothing else.
     private func bareSignature(_ app: PublishedSnapshot.App) throws -> Double {
         let key = P256.Signing.PrivateKey()
         let message = [UInt8](repeating: 0x61, count: Self.challenge.utf8.count + 40 + app.parts.fingerprints.count)

@@ -1,7 +1,7 @@
 import Foundation
 import HoldfastServer
 
-/// What published documents cost beside nginx, which serves the same octets from a file.
+/// What published documents cost beside nginx, which serves the same bytes from a file.
 struct DocumentSection {
     private let settings: BenchmarkSettings
     private let folder: URL
@@ -16,12 +16,12 @@ struct DocumentSection {
     }
 
     func measure(_ report: inout Report) async throws {
-        report.section("A document of \(Self.size) octets, 32 connections")
+        report.section("A document of \(Self.size) bytes, 32 connections")
         var generator = SystemRandomNumberGenerator()
-        let octets = (0..<Self.size).map { _ in UInt8.random(in: 0x30...0x7A, using: &generator) }
+        let bytes = (0..<Self.size).map { _ in UInt8.random(in: 0x30...0x7A, using: &generator) }
         let load = LoadGenerator(folder: folder, seconds: settings.seconds)
         let document = PublishedSnapshot.Document(
-            octets: octets, mediaType: "application/json", signedAt: now, refresh: 3_600, end: now + 86_400)
+            bytes: bytes, mediaType: "application/json", signedAt: now, refresh: 3_600, end: now + 86_400)
         let snapshot = PublishedSnapshot(sequence: 1, documents: ["lists/bank.json": document], apps: [:])
         var own: (cost: Double, result: LoadGenerator.Result)?
         try await ListeningServer.run(snapshot) { port in
@@ -29,7 +29,7 @@ struct DocumentSection {
             let result = try await load.load("http://127.0.0.1:\(port)/lists/bank.json")
             own = ((ProcessorTime.own - before) / Double(max(1, result.requests)), result)
         }
-        let other = try await nginx(octets, load)
+        let other = try await nginx(bytes, load)
         guard let own else { return }
         report.compare(
             "processor time of an answer", Report.time(own.cost), beside: "nginx: \(Report.time(other.cost))",
@@ -44,11 +44,11 @@ struct DocumentSection {
     }
 
     private func nginx(
-        _ octets: [UInt8], _ load: LoadGenerator
+        _ bytes: [UInt8], _ load: LoadGenerator
     ) async throws -> (cost: Double, result: LoadGenerator.Result) {
         let lists = folder.appending(path: "public/lists")
         try FileManager.default.createDirectory(at: lists, withIntermediateDirectories: true)
-        try Data(octets).write(to: lists.appending(path: "bank.json"))
+        try Data(bytes).write(to: lists.appending(path: "bank.json"))
         let nginx = try await Nginx.start(in: folder) { port in
             "listen 127.0.0.1:\(port); root \(folder.path)/public; sendfile on; tcp_nopush on; "
                 + "open_file_cache max=100; add_header Cache-Control 'public, max-age=3600';"

@@ -17,7 +17,7 @@ struct FilledServer {
         var watched: @Sendable (_ app: Int) throws -> [CatalogHost] = { _ in [] }
         /// DER of the anchors of its clients; one that nothing here ends at if none is named.
         var anchors: [[UInt8]] = []
-        /// The octets of its list; nil for none.
+        /// The bytes of its list; nil for none.
         var list: (@Sendable (_ app: Int) -> [UInt8])?
     }
 
@@ -44,7 +44,7 @@ struct FilledServer {
             genesisOf: RandomID(using: &generator), approvers: ApproverSet(members, number: 2), recovery: nil)
         let secret = try await self.folder.create(
             genesis: SignedApprovers(
-                text: genesis.octets, signatures: try approvers.map { try $0.signature(of: genesis.octets) }),
+                text: genesis.bytes, signatures: try approvers.map { try $0.signature(of: genesis.bytes) }),
             secret: SecretFile(folder.appending(path: "secret")), clock: clock, using: &generator)
         let open = try await self.folder.open(clock: clock)
         let now = Int64(clock.now.timeIntervalSince1970)
@@ -75,7 +75,7 @@ struct FilledServer {
                 by: "operator", using: &generator
             ).change
             let subject = try await open.catalog.change(change).subject(for: open.catalog.approvers())
-            let text = try ApprovalText(.approve, subject, end: now + 86_400).octets
+            let text = try ApprovalText(.approve, subject, end: now + 86_400).bytes
             for approver in approvers {
                 try await open.catalog.add(SignedApproval(text: text, signature: approver.signature(of: text)))
             }
@@ -99,7 +99,7 @@ struct FilledServer {
         let subject = try ApprovalText.Subject(
             server: genesis.server, app: app, change: RandomID(using: &generator), baseGeneration: 0,
             content: content.digest, outlook: Digest(of: outlook), approvers: genesis.digest)
-        let text = try ApprovalText(.approve, subject, end: now + 86_400).octets
+        let text = try ApprovalText(.approve, subject, end: now + 86_400).bytes
         let place = try SealedKey.Place(
             server: genesis.server, app: app, id: "key-\(number)", purpose: .fingerprints)
         let anchors = shape.anchors.isEmpty ? [try TestAuthority.root().root] : shape.anchors
@@ -135,8 +135,8 @@ private struct Plan: Sendable {
         try step.session.run(
             "INSERT INTO app (name, display_name, created_at) VALUES ($1, $2, $3)", [name, name, .integer(step.now)])
         try step.session.run(
-            "INSERT INTO app_setting (app, octets) VALUES ($1, $2)", [name, .octets(settings.octets)])
-        try step.set(app, Catalog.settingsName, settings.octets, by: "operator")
+            "INSERT INTO app_setting (app, octets) VALUES ($1, $2)", [name, .bytes(settings.bytes)])
+        try step.set(app, Catalog.settingsName, settings.bytes, by: "operator")
         for host in hosts {
             try step.session.run(
                 """
@@ -146,7 +146,7 @@ private struct Plan: Sendable {
                     name, .text(host.name), .integer(host.port), host.dial.map { .text($0) } ?? .null,
                     .text(host.renewal.rawValue),
                 ])
-            try step.set(app, Catalog.name(of: host), host.octets, by: "operator")
+            try step.set(app, Catalog.name(of: host), host.bytes, by: "operator")
         }
         try step.session.run(
             """
@@ -154,8 +154,8 @@ private struct Plan: Sendable {
             VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             [
-                .text(key.place.id), name, .text(key.place.purpose.rawValue), .octets(key.publicKey),
-                .octets(key.secretID), .octets(key.sealed), .integer(step.now),
+                .text(key.place.id), name, .text(key.place.purpose.rawValue), .bytes(key.publicKey),
+                .bytes(key.secretID), .bytes(key.sealed), .integer(step.now),
             ])
         try step.record(
             .key, by: "operator",
@@ -172,7 +172,7 @@ private struct Plan: Sendable {
             VALUES ($1, $2, 'published', 0, $3, $4, '-', 'a benchmark', $5, $6)
             """,
             [
-                .octets(subject.change.octets), .text("\(app)"), .octets(content.octets), .octets(outlook),
+                .bytes(subject.change.bytes), .text("\(app)"), .bytes(content.bytes), .bytes(outlook),
                 .integer(step.now), .integer(step.now + Change.span),
             ])
         try step.record(
@@ -187,8 +187,8 @@ private struct Plan: Sendable {
                 INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, $5)
                 """,
                 [
-                    .octets(subject.change.octets), .octets(signature.identity.octets), .octets(approval),
-                    .octets(signature.signature), .integer(step.now),
+                    .bytes(subject.change.bytes), .bytes(signature.identity.bytes), .bytes(approval),
+                    .bytes(signature.signature), .integer(step.now),
                 ])
             try step.record(
                 .approved, by: "\(signature.identity)",
@@ -204,16 +204,16 @@ private struct Plan: Sendable {
                 "approvers": "\(subject.approvers)", "forced": "-",
             ])
         if let list, let format = content.formats.first(where: { $0.kind == .list }) {
-            for audience in Audience.allCases {
+            for audience in ReleaseChannel.allCases {
                 guard let path = content.path(of: .list, for: audience) else { continue }
-                let made = MadeDocument(
-                    kind: .list, path: path, mediaType: format.mediaType, octets: list, refresh: format.refresh,
+                let made = SignedDocument(
+                    kind: .list, path: path, mediaType: format.mediaType, bytes: list, refresh: format.refresh,
                     end: content.end)
                 try Catalog.store(made, at: path, of: app, generation: 1, &step)
             }
         }
         try step.session.run(
             "UPDATE app SET generation = 1, change_id = $2 WHERE name = $1",
-            [.text("\(app)"), .octets(subject.change.octets)])
+            [.text("\(app)"), .bytes(subject.change.bytes)])
     }
 }

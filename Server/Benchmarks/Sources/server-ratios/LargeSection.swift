@@ -98,13 +98,13 @@ struct LargeSection {
         }
     }
 
-    /// As many octets as a signed list has. Nobody verifies it here: a hundred thousand signatures would be made for nothing.
+    /// As many bytes as a signed list has. Nobody verifies it here: a hundred thousand signatures would be made for nothing.
     private static func list(_ app: Int, until end: Int64) -> [UInt8] {
         let entries = (0..<hosts).flatMap { host in
             (0..<certificates).map { number in
-                let fingerprint = Base64.encode(Digest(of: Array("\(app) \(host) \(number)".utf8)).octets)
-                let half = Digest(of: Array("\(app) \(host) \(number) signature".utf8)).octets
-                let signature = Base64.encode(half + Digest(of: half).octets + [0, 1, 2, 3, 4, 5, 6])
+                let fingerprint = Base64.encode(Digest(of: Array("\(app) \(host) \(number)".utf8)).bytes)
+                let half = Digest(of: Array("\(app) \(host) \(number) signature".utf8)).bytes
+                let signature = Base64.encode(half + Digest(of: half).bytes + [0, 1, 2, 3, 4, 5, 6])
                 return #"{"name":"h\#(host).a\#(app).example.com","fingerprint":"\#(fingerprint)","#
                     + #""expires":\#(end),"signature":"\#(signature)"}"#
             }

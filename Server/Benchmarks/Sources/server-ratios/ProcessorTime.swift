@@ -22,7 +22,7 @@ enum ProcessorTime {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// The memory that a process has now, in octets.
+    /// The memory that a process has now, in bytes.
     static func memory(of process: Int32) throws -> Int {
         let text = try String(contentsOf: URL(filePath: "/proc/\(process)/status"), encoding: .utf8)
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

@@ -16,14 +16,14 @@ struct ReportSection {
     /// What the server has to be able to read on one core.
     private static let leastCapacity = 2_000.0
     /// How much slower the others may become.
-    private static let mostSlower = 1.5
+    private static let maximumSlower = 1.5
     /// How many times C are offered.
     private static let leastOffered = 10.0
     /// How often both are measured, one after the other: of an odd number there is one in the middle, which whatever else
     /// the machine does for a moment leaves alone.
     private static let pairs = 5
     /// How much more memory there may be after two minutes than after one.
-    private static let mostGrowth = 1.05
+    private static let maximumGrowth = 1.05
 
     init(_ settings: BenchmarkSettings, _ folder: URL) {
         self.settings = settings
@@ -42,7 +42,7 @@ struct ReportSection {
         inbox.intake.replace(with: [try AppName("bank"): ReportHosts([(Self.host, 443)])])
         let key = SigningKey()
         let document = PublishedSnapshot.Document(
-            octets: [UInt8](repeating: 0x61, count: 25_000), mediaType: "application/json",
+            bytes: [UInt8](repeating: 0x61, count: 25_000), mediaType: "application/json",
             signedAt: ListeningServer.now, refresh: 3_600, end: ListeningServer.now + 86_400)
         let app = try ChallengeSection.app(key)
         let snapshot = PublishedSnapshot(
@@ -75,7 +75,7 @@ struct ReportSection {
             )
             report.compare(
                 "memory after two minutes of reports", "\(second >> 20) MiB", beside: "after one: \(first >> 20) MiB",
-                ratio: Double(second) / Double(first), most: Self.mostGrowth)
+                ratio: Double(second) / Double(first), most: Self.maximumGrowth)
         }
     }
 
@@ -92,7 +92,7 @@ struct ReportSection {
         report.compare(
             "99 of 100 \(name) within, beside \(Int(offered)) reports a second", Report.time(median(\.beside.p99)),
             beside: "alone: \(Report.time(median(\.alone.p99)))", ratio: median { $0.beside.p99 / $0.alone.p99 },
-            most: Self.mostSlower)
+            most: Self.maximumSlower)
         report.compare(
             "\(name) in a second", String(format: "%.0f", median(\.beside.perSecond)),
             beside: String(format: "alone: %.0f", median(\.alone.perSecond)),
@@ -105,7 +105,7 @@ struct ReportSection {
     }
 
     /// Offers reports for a minute.
-    /// - Returns: the memory that this process has then, in octets.
+    /// - Returns: the memory that this process has then, in bytes.
     private func flood(_ body: [UInt8], _ port: Int, rate: Double) async throws -> Int {
         _ = try await LoadGenerator(folder: folder, seconds: 60).flood(body, port: port, rate: rate)
         return try ProcessorTime.memory(of: getpid())

@@ -14,7 +14,7 @@ struct AdministrationCall: Sendable {
     let grant: TokenGrant?
 
     /// Larger than any body that is needed; the listener refuses larger ones before this sees them.
-    static let greatestBody = 1 << 20
+    static let maximumBody = 1 << 20
 
     /// Who calls, for the audit.
     var actor: String { "token \(grant?.name ?? "-")" }
@@ -23,7 +23,7 @@ struct AdministrationCall: Sendable {
     /// - Throws: ``AdministrationError`` 400 for what is no JSON.
     func fields() throws(AdministrationError) -> JSONFields {
         do throws(ServerError) {
-            let value = try JSONReader.read(body, "body", limit: Self.greatestBody)
+            let value = try JSONReader.read(body, "body", limit: Self.maximumBody)
             guard case .object = value else {
                 throw ServerError(.malformed, of: "body", expected: "an object", found: "another value")
             }
@@ -37,13 +37,13 @@ struct AdministrationCall: Sendable {
 
     /// The app of the path, if the token is for it.
     func app() throws(AdministrationError) -> AppName {
-        try allowed(AppName(octets: parameters["app"] ?? []), "app")
+        try allowed(AppName(bytes: parameters["app"] ?? []), "app")
     }
 
     /// The app of the query, if the token is for it; nil if the query names none.
     func queriedApp() throws(AdministrationError) -> AppName? {
-        guard let octets = query["app"] else { return nil }
-        return try allowed(AppName(octets: octets), "app")
+        guard let bytes = query["app"] else { return nil }
+        return try allowed(AppName(bytes: bytes), "app")
     }
 
     private func allowed(_ app: AppName?, _ field: String) throws(AdministrationError) -> AppName {
@@ -97,8 +97,8 @@ struct AdministrationCall: Sendable {
 
     /// A number of the query; nil if it is not there.
     func number(_ name: String, in range: ClosedRange<Int64>) throws(AdministrationError) -> Int64? {
-        guard let octets = query[name] else { return nil }
-        guard let number = LineReader.number(octets[...]), range.contains(number) else {
+        guard let bytes = query[name] else { return nil }
+        guard let number = LineReader.number(bytes[...]), range.contains(number) else {
             throw Self.invalid(name, "a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number

@@ -69,7 +69,7 @@ struct AdministrationError: Error, Sendable {
         ]
         if let field { members["field"] = .text(field) }
         members.merge(facts) { own, _ in own }
-        var answer = ListenerAnswer(status, json: CanonicalJSON.object(members).octets, headers: headers)
+        var answer = ListenerAnswer(status, json: CanonicalJSON.object(members).bytes, headers: headers)
         if status == .tooManyRequests { answer.pauses = true }
         return answer
     }

@@ -6,17 +6,17 @@ import Synchronization
 final class AdministrationRates: Sendable {
     private struct State {
         /// Two a second for each source, after the first hundred and fifty.
-        var failures = SourceBuckets(rate: 2, burst: 150, greatestCount: 4_096)
+        var failures = SourceBuckets(rate: 2, burst: 150, maximumCount: 4_096)
         /// One a second for each token, after the first sixty.
         var costly = TokenBuckets<String>(
-            rate: 1, burst: Double(greatestSaved), greatestCount: Catalog.greatestTokenCount)
+            rate: 1, burst: Double(maximumSaved), maximumCount: Catalog.maximumTokenCount)
         /// One a minute for each token, after the first thousand: a body has 256 KiB.
         var announcements = TokenBuckets<String>(
-            rate: 1.0 / 60, burst: 1_000, greatestCount: Catalog.greatestTokenCount)
+            rate: 1.0 / 60, burst: 1_000, maximumCount: Catalog.maximumTokenCount)
     }
 
     /// How much of what is costly a token can have saved.
-    private static let greatestSaved = 60
+    private static let maximumSaved = 60
 
     private let state = Mutex(State())
     private let instant: @Sendable () -> UInt64

@@ -19,7 +19,7 @@ extension AdministrationResponder {
         let members = try await refusing { [publisher] () async throws(ServerError) in
             AdministrationView.standing(try await publisher.standing(of: app))
         }
-        return Self.octets(CanonicalJSON.object(members).octets)
+        return Self.bytes(CanonicalJSON.object(members).bytes)
     }
 
     func listHosts(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
@@ -43,7 +43,7 @@ extension AdministrationResponder {
         let members = try await refusing { [catalog] () async throws(ServerError) in
             Self.members(of: try await catalog.hostView(place.name, place.port, of: app))
         }
-        return Self.octets(CanonicalJSON.object(members).octets)
+        return Self.bytes(CanonicalJSON.object(members).bytes)
     }
 
     func setHost(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
@@ -54,7 +54,7 @@ extension AdministrationResponder {
             try await catalog.set(host, of: app, by: call.actor)
             return Self.members(of: try await catalog.hostView(host.name, host.port, of: app))
         }
-        return Self.octets(CanonicalJSON.object(members).octets)
+        return Self.bytes(CanonicalJSON.object(members).bytes)
     }
 
     func reportSightings(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
@@ -119,7 +119,7 @@ extension AdministrationResponder {
             return try await publisher.readiness(of: digest, on: host, of: app)
         }
         guard readiness.isInstallable else { throw readiness.refusal }
-        return Self.octets(CanonicalJSON.object(AdministrationView.readiness(readiness)).octets)
+        return Self.bytes(CanonicalJSON.object(AdministrationView.readiness(readiness)).bytes)
     }
 }
 

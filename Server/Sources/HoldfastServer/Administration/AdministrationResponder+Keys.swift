@@ -16,7 +16,7 @@ extension AdministrationResponder {
     func replaceKey(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.app()
         let known: [SealedKey.Purpose] = [.fingerprints, .trustServer]
-        guard let purpose = SealedKey.Purpose(octets: call.parameters["purpose"] ?? []), known.contains(purpose) else {
+        guard let purpose = SealedKey.Purpose(bytes: call.parameters["purpose"] ?? []), known.contains(purpose) else {
             throw AdministrationCall.invalid("purpose", "fingerprints or trust-server")
         }
         var fields = try call.fields()

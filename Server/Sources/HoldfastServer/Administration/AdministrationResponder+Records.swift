@@ -19,7 +19,7 @@ extension AdministrationResponder {
                     documents.map { document in
                         .object([
                             "app": .text("\(document.app)"), "path": .text(document.path),
-                            "version": .integer(document.version), "digest": .text("\(Digest(of: document.octets))"),
+                            "version": .integer(document.version), "digest": .text("\(Digest(of: document.bytes))"),
                             "signed": AdministrationView.time(document.signedAt),
                             "end": AdministrationView.time(document.end),
                         ])
@@ -38,7 +38,7 @@ extension AdministrationResponder {
             return found
         }
         return ListenerAnswer(
-            .ok, body: ByteBuffer(bytes: found.octets),
+            .ok, body: ByteBuffer(bytes: found.bytes),
             headers: [
                 ("Content-Type", "application/octet-stream"), ("Cache-Control", "no-store"),
                 ("X-Content-Type-Options", "nosniff"),
@@ -70,7 +70,7 @@ extension AdministrationResponder {
     /// Lines of JSON: each entry exactly as it is chained, so that whoever keeps them can verify all.
     func readAudit(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         try call.requireEveryApp()
-        let after = try call.number("after", in: 0...CanonicalJSON.greatestInteger) ?? -1
+        let after = try call.number("after", in: 0...CanonicalJSON.maximumInteger) ?? -1
         let limit = try call.number("limit", in: 1...Self.usualLines) ?? Self.usualLines
         let entries = try await refusing { [catalog] () async throws(ServerError) in
             try await catalog.audit(after: after, limit: limit)

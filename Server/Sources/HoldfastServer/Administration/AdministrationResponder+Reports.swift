@@ -2,9 +2,9 @@ import NIOHTTP1
 
 /// What clients report, and whether an app takes it.
 extension AdministrationResponder {
-    private static let greatestRows: Int64 = 1_000
+    private static let maximumRows: Int64 = 1_000
     /// As many as a day has, so that each stranger of the last 24 hours has one.
-    private static let greatestSamples = Int64(ReportSampler.greatestOfApp)
+    private static let maximumSamples = Int64(ReportSampler.maximumOfApp)
 
     func getReports(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.app()
@@ -13,8 +13,8 @@ extension AdministrationResponder {
             let standing = try await catalog.reportStanding(of: app)
             let since = try await catalog.now() - days * 86_400
             var members = AdministrationView.reports(standing)
-            let counts = try await catalog.reportCounts(of: app, sinceHour: since / 3_600, limit: Self.greatestRows)
-            let samples = try await catalog.reportSamples(of: app, since: since, limit: Self.greatestSamples)
+            let counts = try await catalog.reportCounts(of: app, sinceHour: since / 3_600, limit: Self.maximumRows)
+            let samples = try await catalog.reportSamples(of: app, since: since, limit: Self.maximumSamples)
             members["counts"] = .array(counts.map(AdministrationView.count))
             members["samples"] = .array(samples.compactMap { try? AdministrationView.sample($0) })
             return members
@@ -78,7 +78,7 @@ extension AdministrationView {
             "audience": .text(sample.audience.rawValue), "host": .text(sample.host),
             "code": .text(sample.code.rawValue), "certificate": .text("\(sample.certificate)"),
             "received": time(sample.received),
-            "report": try CanonicalJSONReader.read(sample.octets, "sample", limit: ReportSample.greatestSize),
+            "report": try CanonicalJSONReader.read(sample.bytes, "sample", limit: ReportSample.maximumSize),
         ])
     }
 }

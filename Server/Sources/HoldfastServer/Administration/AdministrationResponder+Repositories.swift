@@ -59,7 +59,7 @@ extension AdministrationResponder {
                 "files",
                 .array(
                     drafts.files.map { file in
-                        .object(["path": .text(file.path), "octets": .text(Base64.encode(file.octets))])
+                        .object(["path": .text(file.path), "octets": .text(Base64.encode(file.bytes))])
                     })
             ),
         ])

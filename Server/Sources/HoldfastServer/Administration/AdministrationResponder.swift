@@ -15,7 +15,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     /// How often each may call.
     var rates = AdministrationRates()
     /// Who may have clients judge something now.
-    var turns = JudgingTurns()
+    var turns = EvaluationLimiter()
     /// Whether `/metrics`, which has the names of all apps and hosts, is for holders of tokens only.
     var hidesMetrics = false
     /// Who is asked first: those who answer people's browsers.
@@ -187,7 +187,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     private static func requireNothing(_ body: [UInt8]) throws(AdministrationError) {
         guard body.isEmpty else {
             throw AdministrationError(
-                .badRequest, .badRequest, of: "body", expected: "none", found: "\(body.count) octets",
+                .badRequest, .badRequest, of: "body", expected: "none", found: "\(body.count) bytes",
                 remedy: "Send no body here.")
         }
     }
@@ -226,8 +226,8 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         case .listChanges: return try await listChanges(call)
         case .propose: return try await propose(call)
         case .getChange: return try await getChange(call)
-        case .getContent: return Self.octets(try await change(of: call).content.octets)
-        case .getOutlook: return Self.octets(try await change(of: call).outlook)
+        case .getContent: return Self.bytes(try await change(of: call).content.bytes)
+        case .getOutlook: return Self.bytes(try await change(of: call).outlook)
         case .askGates: return try await askGates(call)
         case .approve: return try await add(.approve, call)
         case .reject: return try await add(.reject, call)
@@ -266,8 +266,8 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         headers: [(name: String, value: String)] = []
     ) -> ListenerAnswer {
         ListenerAnswer(
-            status, json: CanonicalJSON.object(Dictionary(members) { first, _ in first }).octets, headers: headers)
+            status, json: CanonicalJSON.object(Dictionary(members) { first, _ in first }).bytes, headers: headers)
     }
 
-    static func octets(_ octets: [UInt8]) -> ListenerAnswer { ListenerAnswer(.ok, json: octets) }
+    static func bytes(_ bytes: [UInt8]) -> ListenerAnswer { ListenerAnswer(.ok, json: bytes) }
 }

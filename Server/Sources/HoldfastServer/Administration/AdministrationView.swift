@@ -28,7 +28,7 @@ package enum AdministrationView {
 
     /// A host with what it shows, and what was announced.
     package static func host(
-        _ host: CatalogHost, seen: [Observation], next: NextShown
+        _ host: CatalogHost, seen: [Observation], next: AnnouncedCertificates
     ) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [
             "name": .text(host.name), "port": .integer(host.port), "renewal": .text(host.renewal.rawValue),
@@ -49,7 +49,7 @@ package enum AdministrationView {
     }
 
     /// What was announced: each digest is one that a gate can be asked about.
-    static func next(_ next: NextShown) -> CanonicalJSON {
+    static func next(_ next: AnnouncedCertificates) -> CanonicalJSON {
         .array(
             next.chains.map { chain in
                 .object(
@@ -65,7 +65,7 @@ package enum AdministrationView {
                 })
     }
 
-    private static func members(of origin: NextShown.Origin?) -> [String: CanonicalJSON] {
+    private static func members(of origin: AnnouncedCertificates.Origin?) -> [String: CanonicalJSON] {
         guard let origin else { return [:] }
         return ["announcedBy": .text(origin.actor), "announced": time(origin.time)]
     }

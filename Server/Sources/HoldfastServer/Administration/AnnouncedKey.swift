@@ -3,7 +3,7 @@ import Holdfast
 /// A key of a file that is announced for a host: a public key, or a certificate request, which is checked.
 package struct AnnouncedKey: Sendable {
     /// DER of the SubjectPublicKeyInfo.
-    package let octets: [UInt8]
+    package let bytes: [UInt8]
 
     /// - Parameters:
     ///   - file: PEM or DER of a SubjectPublicKeyInfo or of a certificate request.
@@ -14,14 +14,14 @@ package struct AnnouncedKey: Sendable {
         guard file.first != 0x30 else {
             // No SubjectPublicKeyInfo is a request, nor the other way round. Its kind is checked when it is announced.
             let isKey = (try? SubjectPublicKeyInfo(der: file)) != nil
-            octets = isKey ? file : try AnnouncementCheck.key(ofRequest: file, for: host)
+            bytes = isKey ? file : try AnnouncementCheck.key(ofRequest: file, for: host)
             return
         }
         for label in ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"] {
             guard let request = try? PEMFile.blocks(label, of: file, named: name).first else { continue }
-            octets = try AnnouncementCheck.key(ofRequest: request, for: host)
+            bytes = try AnnouncementCheck.key(ofRequest: request, for: host)
             return
         }
-        octets = try PEMFile.blocks("PUBLIC KEY", of: file, named: name)[0]
+        bytes = try PEMFile.blocks("PUBLIC KEY", of: file, named: name)[0]
     }
 }

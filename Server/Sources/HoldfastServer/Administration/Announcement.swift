@@ -2,7 +2,7 @@ import Holdfast
 
 /// An announcement by the owner of a host: `{"chain","begins"}`, `{"request"}` or `{"key"}`, all in PEM.
 enum Announcement: Sendable {
-    case chain(HostChain, begins: Int64)
+    case chain(CertificateChain, begins: Int64)
     /// DER of a SubjectPublicKeyInfo.
     case key([UInt8])
     /// DER of a certificate request (PKCS #10), which is signed with its key.
@@ -60,7 +60,8 @@ enum Announcement: Sendable {
     /// - Throws: ``ServerError`` `invalidValue`.
     init(chain: [UInt8], begins: Int64) throws(ServerError) {
         // As for the command: files from tools have the attributes of a bag between the blocks, and CRLF.
-        self = .chain(try HostChain(try PEMFile.blocks("CERTIFICATE", of: chain, named: "chain")), begins: begins)
+        self = .chain(
+            try CertificateChain(try PEMFile.blocks("CERTIFICATE", of: chain, named: "chain")), begins: begins)
     }
 }
 

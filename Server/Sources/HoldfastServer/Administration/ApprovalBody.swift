@@ -5,14 +5,14 @@ struct ApprovalBody: Sendable {
 
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field. No signature is verified here.
     init(_ fields: inout JSONFields) throws(ServerError) {
-        let octets = try fields.text("text")
+        let bytes = try fields.text("text")
         let identity = try fields.text("identity", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
-        let signature = try fields.text("signature", "Base64 of 1 to \(PasskeyEvidence.limit) octets") { text in
+        let signature = try fields.text("signature", "Base64 of 1 to \(PasskeyEvidence.limit) bytes") { text in
             Base64.decode(text).flatMap { (1...PasskeyEvidence.limit).contains($0.count) ? $0 : nil }
         }
         try fields.finish()
-        text = try ApprovalText(octets)
+        text = try ApprovalText(bytes)
         signed = SignedApproval(
-            text: octets, signature: ApproverSignature(identity: identity, signature: signature))
+            text: bytes, signature: ApproverSignature(identity: identity, signature: signature))
     }
 }

@@ -21,7 +21,7 @@ struct DraftsBody: Sendable {
 
     private static func file(_ key: String, _ fields: inout JSONFields) throws(ServerError) -> [UInt8]? {
         guard let text = try fields.optionalText(key) else { return nil }
-        guard let octets = Base64.decode(text), !octets.isEmpty else { throw fields.invalid(key, "a file in Base64") }
-        return octets
+        guard let bytes = Base64.decode(text), !bytes.isEmpty else { throw fields.invalid(key, "a file in Base64") }
+        return bytes
     }
 }

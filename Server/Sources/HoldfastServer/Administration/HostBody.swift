@@ -4,12 +4,12 @@ enum HostBody {
     static func host(
         _ name: String, _ port: Int64, _ fields: inout JSONFields
     ) throws(ServerError) -> CatalogHost {
-        let dial = try fields.optionalText("dial").map { octets throws(ServerError) in
-            guard ASCIIText.isPrintable(octets, 1...255) else { throw fields.invalid("dial", "an address") }
-            return String(decoding: octets, as: UTF8.self)
+        let dial = try fields.optionalText("dial").map { bytes throws(ServerError) in
+            guard ASCIIText.isPrintable(bytes, 1...255) else { throw fields.invalid("dial", "an address") }
+            return String(decoding: bytes, as: UTF8.self)
         }
-        let renewal = try fields.optionalText("renewal").map { octets throws(ServerError) in
-            guard let renewal = CatalogHost.Renewal(octets: octets) else {
+        let renewal = try fields.optionalText("renewal").map { bytes throws(ServerError) in
+            guard let renewal = CatalogHost.Renewal(bytes: bytes) else {
                 throw fields.invalid("renewal", "announced, same-key or issuer")
             }
             return renewal

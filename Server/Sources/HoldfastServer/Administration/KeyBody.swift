@@ -8,11 +8,11 @@ struct KeyBody: Sendable {
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
     init(_ fields: inout JSONFields) throws(ServerError) {
         replaces = try fields.text("replaces", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
-        let octets = try fields.optionalText("customer")
-        if let octets, !ASCIIText.isPrintable(octets, 1...64) {
+        let bytes = try fields.optionalText("customer")
+        if let bytes, !ASCIIText.isPrintable(bytes, 1...64) {
             throw fields.invalid("customer", "1 to 64 printable ASCII characters")
         }
-        customer = octets.map { String(decoding: $0, as: UTF8.self) }
+        customer = bytes.map { String(decoding: $0, as: UTF8.self) }
         try fields.finish()
     }
 }

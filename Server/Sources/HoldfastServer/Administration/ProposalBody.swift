@@ -1,7 +1,7 @@
 /// What somebody proposes: the options of `holdfast-server change propose`, as JSON.
 struct ProposalBody: Sendable {
     let app: AppName
-    let wishes: Catalog.ContentWishes
+    let wishes: Catalog.DraftOptions
     let forced: Set<Gate>
     /// The digest of the proposer's key; nil for nobody who approves.
     let proposer: Digest?
@@ -11,7 +11,7 @@ struct ProposalBody: Sendable {
 
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
     init(_ fields: inout JSONFields) throws(ServerError) {
-        app = try fields.text("app", "2 to 255 letters, digits, hyphens and underscores") { AppName(octets: $0) }
+        app = try fields.text("app", "2 to 255 letters, digits, hyphens and underscores") { AppName(bytes: $0) }
         let words = String(decoding: try fields.text("reason"), as: UTF8.self)
         let isEmergency = try fields.optionalBoolean("emergency") ?? false
         let who = try fields.text("proposer")
@@ -22,7 +22,7 @@ struct ProposalBody: Sendable {
         var gates = Set(try fields.optionalArray("force", atMost: Gate.allCases.count, Self.gate) ?? [])
         // An emergency skips the canary and nothing else.
         if isEmergency { gates.insert(.canary) }
-        var wishes = Catalog.ContentWishes()
+        var wishes = Catalog.DraftOptions()
         wishes.formats = try fields.optionalArray("formats", atMost: 64, ContentFormat.init(reading:_:))
         wishes.domains = try fields.optional("domains").map { value throws(ServerError) in
             try ContentDomains(reading: value, "domains")
@@ -38,7 +38,7 @@ struct ProposalBody: Sendable {
     }
 
     private static func gate(_ value: CanonicalJSON, _ path: String) throws(ServerError) -> Gate {
-        guard case .text(let name) = value, let gate = Gate(octets: name), gate.canBeForced else {
+        guard case .text(let name) = value, let gate = Gate(bytes: name), gate.canBeForced else {
             throw ServerError(.invalidValue, of: path, expected: "a gate that can be forced", found: "another value")
         }
         return gate

@@ -1,5 +1,5 @@
 /// What an approver signs (`holdfast-approval-v1`): eleven lines of printable ASCII, each ended by a line feed. There is
-/// one text for each meaning, so the octets can be compared.
+/// one text for each meaning, so the bytes can be compared.
 ///
 /// ```text
 /// holdfast-approval-v1
@@ -50,7 +50,7 @@ public struct ApprovalText: Sendable, Hashable {
             server: RandomID, app: AppName, change: RandomID, baseGeneration: Int64, content: Digest,
             outlook: Digest, forced: Set<Gate> = [], approvers: Digest
         ) throws(ServerError) {
-            guard (0...CanonicalJSON.greatestInteger).contains(baseGeneration) else {
+            guard (0...CanonicalJSON.maximumInteger).contains(baseGeneration) else {
                 throw ServerError(
                     .invalidValue, of: "base generation", expected: "0 or more, at most 53 bits",
                     found: "\(baseGeneration)")
@@ -77,8 +77,8 @@ public struct ApprovalText: Sendable, Hashable {
     public let verdict: Verdict
     /// The last second at which it counts, in seconds since 1970.
     public let end: Int64
-    /// The octets to sign.
-    public let octets: [UInt8]
+    /// The bytes to sign.
+    public let bytes: [UInt8]
 
     private static let header = "holdfast-approval-v1"
     /// More than the longest text has.
@@ -99,23 +99,23 @@ public struct ApprovalText: Sendable, Hashable {
             "\(subject.baseGeneration)", "\(subject.content)", "\(subject.outlook)",
             gates.isEmpty ? "-" : gates.joined(separator: ","), "\(subject.approvers)", until,
         ]
-        octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+        bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     /// Reads a text.
     /// - Throws: ``ServerError`` `malformed`, for anything that ``init(_:_:end:)`` would not write.
-    public init(_ octets: [UInt8]) throws(ServerError) {
-        var reader = try LineReader(octets, "approval", limit: Self.limit)
+    public init(_ bytes: [UInt8]) throws(ServerError) {
+        var reader = try LineReader(bytes, "approval", limit: Self.limit)
         try reader.line("header", equalTo: Self.header)
         let id = "32 hexadecimal digits"
         let digest = "64 lower-case hexadecimal digits"
         let server = try reader.line("server", id) { RandomID(hex: $0) }
-        let app = try reader.line("app", "the name of an app") { AppName(octets: $0) }
+        let app = try reader.line("app", "the name of an app") { AppName(bytes: $0) }
         let change = try reader.line("change", id) { RandomID(hex: $0) }
         let verdict = try reader.line("verdict", "approve or reject") { line in
             Verdict.allCases.first { $0.rawValue.utf8.elementsEqual(line) }
         }
-        let base = try reader.number("base generation", in: 0...CanonicalJSON.greatestInteger)
+        let base = try reader.number("base generation", in: 0...CanonicalJSON.maximumInteger)
         let content = try reader.line("content", digest) { Digest(hex: $0) }
         let outlook = try reader.line("outlook", digest) { Digest(hex: $0) }
         let forced = try reader.line("forced gates", "- or sorted names of gates") { Self.gates($0) }
@@ -129,7 +129,7 @@ public struct ApprovalText: Sendable, Hashable {
                 forced: forced, approvers: approvers),
             end: end)
         // Each line was strict; this makes sure of the whole.
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "approval", expected: "the one spelling", found: "another")
         }
     }

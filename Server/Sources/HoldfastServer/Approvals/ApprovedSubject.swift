@@ -20,7 +20,7 @@ public struct ApprovedSubject: Sendable, Hashable {
 
     /// Counts the approvals of a change.
     /// - Parameters:
-    ///   - subject: what is about to be published, made from the octets themselves and not from a stored digest.
+    ///   - subject: what is about to be published, made from the bytes themselves and not from a stored digest.
     ///   - approvals: every approval and rejection that is known of this change.
     ///   - chain: whose approvals count.
     ///   - proposer: the digest of the key of the person who proposed it, whose approval does not count if more than one

@@ -44,7 +44,7 @@ public struct ApproverPrivateKey: Sendable {
             remedy: "Make one with holdfastctl keygen.")
     }
 
-    /// Reads the one form that ``TUFSigningKey`` writes (RFC 8410 7): its last 32 octets are the key.
+    /// Reads the one form that ``TUFSigningKey`` writes (RFC 8410 7): its last 32 bytes are the key.
     private static func ed25519(_ pem: String) -> Curve25519.Signing.PrivateKey? {
         let lines = pem.utf8.split(separator: 0x0A).filter { !$0.starts(with: "-----".utf8) }
         guard let der = Base64.decode(Array(lines.joined())), der.count == 48 else { return nil }
@@ -55,13 +55,13 @@ public struct ApproverPrivateKey: Sendable {
     /// - Throws: ``ServerError`` `invalidSignature` if cryptography fails.
     public func signature(of text: [UInt8]) throws(ServerError) -> ApproverSignature {
         do {
-            let octets: [UInt8] =
+            let bytes: [UInt8] =
                 switch secret {
                 case .ed25519(let key): Array(try key.signature(for: text))
                 case .p256(let key): Array(try key.signature(for: text).derRepresentation)
                 case .p384(let key): Array(try key.signature(for: text).derRepresentation)
                 }
-            return ApproverSignature(identity: key.identity, signature: octets)
+            return ApproverSignature(identity: key.identity, signature: bytes)
         } catch {
             throw ServerError(.invalidSignature, expected: "a signature", found: "none")
         }
@@ -77,7 +77,7 @@ extension ApproverSignature {
     private static let header = "holdfast-signature-v1"
 
     /// Longer than the Base64 of any evidence of a passkey, and the words before it.
-    private static let greatestFile = 8 << 10
+    private static let maximumFile = 8 << 10
 
     /// A signature as a file of one line: the format, the digest of the key, and the Base64 of the signature.
     public var fileContent: [UInt8] { Array("\(Self.header) \(identity) \(Base64.encode(signature))\n".utf8) }
@@ -86,7 +86,7 @@ extension ApproverSignature {
     /// - Throws: ``ServerError`` `malformed`.
     public init(fileContent: [UInt8]) throws(ServerError) {
         let parts = fileContent.dropLast().split(separator: 0x20, omittingEmptySubsequences: false)
-        guard fileContent.count <= Self.greatestFile, fileContent.last == 0x0A, parts.count == 3,
+        guard fileContent.count <= Self.maximumFile, fileContent.last == 0x0A, parts.count == 3,
             parts[0].elementsEqual(Self.header.utf8), let identity = Digest(hex: parts[1]),
             let signature = Base64.decode(parts[2])
         else {

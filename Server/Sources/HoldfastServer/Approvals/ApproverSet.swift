@@ -11,8 +11,8 @@ public struct ApproverSet: Sendable, Hashable {
         /// The apps whose changes the person approves; nil for all.
         public let apps: Set<AppName>?
 
-        /// More octets than the names of the apps of one person take, with commas between.
-        static let greatestApps = 1_024
+        /// More bytes than the names of the apps of one person take, with commas between.
+        static let maximumApps = 1_024
 
         /// Names a key.
         /// - Parameters:
@@ -30,22 +30,22 @@ public struct ApproverSet: Sendable, Hashable {
             }
             guard Self.fit(apps) else {
                 throw ServerError(
-                    .invalidValue, of: "apps", expected: "names of 1 to \(Self.greatestApps) characters together",
+                    .invalidValue, of: "apps", expected: "names of 1 to \(Self.maximumApps) characters together",
                     found: "\(apps?.count ?? 0) apps", remedy: "Name fewer apps, or let the person approve all.")
             }
-            guard let member = Member(octets: name.utf8, key: key, isPasskey: isPasskey, apps: apps) else {
+            guard let member = Member(bytes: name.utf8, key: key, isPasskey: isPasskey, apps: apps) else {
                 throw ServerError(
                     .invalidValue, of: "name", expected: "1 to 64 printable ASCII characters without spaces",
-                    found: "another text of \(name.utf8.count) octets")
+                    found: "another text of \(name.utf8.count) bytes")
             }
             self = member
         }
 
-        init?(octets: some Collection<UInt8>, key: ApproverKey, isPasskey: Bool, apps: Set<AppName>?) {
-            guard ASCIIText.isPrintable(octets, 1...64), key.isOfPasskeys || !isPasskey, Self.fit(apps) else {
+        init?(bytes: some Collection<UInt8>, key: ApproverKey, isPasskey: Bool, apps: Set<AppName>?) {
+            guard ASCIIText.isPrintable(bytes, 1...64), key.isOfPasskeys || !isPasskey, Self.fit(apps) else {
                 return nil
             }
-            name = String(decoding: octets, as: UTF8.self)
+            name = String(decoding: bytes, as: UTF8.self)
             self.key = key
             self.isPasskey = isPasskey
             self.apps = apps
@@ -61,12 +61,12 @@ public struct ApproverSet: Sendable, Hashable {
         }
 
         private static func fit(_ apps: Set<AppName>?) -> Bool {
-            apps.map { (1...greatestApps).contains(AppName.line($0).utf8.count) } ?? true
+            apps.map { (1...maximumApps).contains(AppName.line($0).utf8.count) } ?? true
         }
     }
 
     /// More people than approve anything.
-    static let greatestCount = 64
+    static let maximumCount = 64
 
     /// The people, sorted by ``ApproverKey/identity``, each key once.
     public let members: [Member]
@@ -92,9 +92,9 @@ public struct ApproverSet: Sendable, Hashable {
     public init(
         _ members: [Member], number: Int, passkeys: PasskeyTerms? = nil, bindsApps: Bool = false
     ) throws(ServerError) {
-        guard (1...Self.greatestCount).contains(members.count) else {
+        guard (1...Self.maximumCount).contains(members.count) else {
             throw ServerError(
-                .invalidValue, of: "approvers", expected: "1 to \(Self.greatestCount)", found: "\(members.count)")
+                .invalidValue, of: "approvers", expected: "1 to \(Self.maximumCount)", found: "\(members.count)")
         }
         guard Set(members.map(\.key.identity)).count == members.count else {
             throw ServerError(
@@ -124,7 +124,7 @@ public struct ApproverSet: Sendable, Hashable {
                 .invalidValue, of: "approvers", expected: "somebody with a key file or a signer program, for all apps",
                 found: "passkeys only", remedy: "Name such a key too: each change needs one of them.")
         }
-        self.members = members.sorted { $0.key.identity.octets.lexicographicallyPrecedes($1.key.identity.octets) }
+        self.members = members.sorted { $0.key.identity.bytes.lexicographicallyPrecedes($1.key.identity.bytes) }
         self.number = number
         self.passkeys = passkeys
         self.bindsApps = bindsApps || everywhere.count < members.count

@@ -33,17 +33,17 @@ public struct ApproverStatement: Sendable, Hashable {
     public let server: RandomID
     /// The place in the chain; 0 is the genesis.
     public let index: Int64
-    /// The digest of the statement before; 32 zero octets in the genesis.
+    /// The digest of the statement before; 32 zero bytes in the genesis.
     public let previous: Digest
     /// Who approves.
     public let approvers: ApproverSet
     /// Who may replace the approvers if too many of them are lost; only the genesis names them.
     public let recovery: ApproverSet?
-    /// The octets to sign.
-    public let octets: [UInt8]
+    /// The bytes to sign.
+    public let bytes: [UInt8]
 
     /// What approvals name.
-    public var digest: Digest { Digest(of: octets) }
+    public var digest: Digest { Digest(of: bytes) }
 
     /// Whoever knows only the earlier ones signs and reads what they always did.
     private enum Version: String, CaseIterable {
@@ -60,7 +60,7 @@ public struct ApproverStatement: Sendable, Hashable {
     private static let allApps = "*"
     private static let limit = 128 << 10
     /// More changes of approvers than any server sees.
-    static let greatestIndex: Int64 = 1_000_000
+    static let maximumIndex: Int64 = 1_000_000
 
     /// The first statement.
     /// - Throws: ``ServerError`` `invalidValue` if a recovery key is an approver too.
@@ -80,9 +80,9 @@ public struct ApproverStatement: Sendable, Hashable {
     private init(
         server: RandomID, index: Int64, previous: Digest, approvers: ApproverSet, recovery: ApproverSet?
     ) throws(ServerError) {
-        guard index <= Self.greatestIndex else {
+        guard index <= Self.maximumIndex else {
             throw ServerError(
-                .invalidValue, of: "index", expected: "at most \(Self.greatestIndex)", found: "\(index)")
+                .invalidValue, of: "index", expected: "at most \(Self.maximumIndex)", found: "\(index)")
         }
         if let recovery, let both = recovery.members.first(where: { approvers.member($0.key.identity) != nil }) {
             throw ServerError(
@@ -112,7 +112,7 @@ public struct ApproverStatement: Sendable, Hashable {
         lines.append("\(recovery?.number ?? 0)")
         lines.append("\(recovery?.members.count ?? 0)")
         lines += (recovery?.members ?? []).map { Self.line($0, .plain) }
-        octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+        bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     private static func line(_ member: ApproverSet.Member, _ version: Version) -> String {
@@ -124,16 +124,16 @@ public struct ApproverStatement: Sendable, Hashable {
 
     /// Reads a statement.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, for anything that is not written by the others.
-    public init(_ octets: [UInt8]) throws(ServerError) {
-        var reader = try LineReader(octets, "statement of approvers", limit: Self.limit)
+    public init(_ bytes: [UInt8]) throws(ServerError) {
+        var reader = try LineReader(bytes, "statement of approvers", limit: Self.limit)
         let headers = Version.allCases.map(\.rawValue).joined(separator: " or ")
         let version = try reader.line("header", headers) { line in
             Version.allCases.first { line.elementsEqual($0.rawValue.utf8) }
         }
         let server = try reader.line("server", "32 hexadecimal digits") { RandomID(hex: $0) }
-        let index = try reader.number("index", in: 0...Self.greatestIndex)
+        let index = try reader.number("index", in: 0...Self.maximumIndex)
         let previous = try reader.line("previous", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
-        let most = Int64(ApproverSet.greatestCount)
+        let most = Int64(ApproverSet.maximumCount)
         let number = try reader.number("number of approvals", in: 1...most)
         let count = try reader.number("count of approvers", in: 1...most)
         let approvers = try Self.members(&reader, count, version)
@@ -156,7 +156,7 @@ public struct ApproverStatement: Sendable, Hashable {
                 approvers, number: Int(clamping: number), passkeys: passkeys, bindsApps: version == .apps),
             recovery: recovery.isEmpty ? nil : ApproverSet(recovery, number: Int(clamping: recoveryNumber)))
         // Refuses members that are not sorted, and whatever else is not spelled as it would be written.
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "statement of approvers", expected: "the one spelling", found: "another")
         }
     }
@@ -189,13 +189,13 @@ public struct ApproverStatement: Sendable, Hashable {
             guard let some = AppName.set(line: parts[2]) else { return nil }
             apps = some
         }
-        return ApproverSet.Member(octets: parts[0], key: key, isPasskey: isPasskey, apps: apps)
+        return ApproverSet.Member(bytes: parts[0], key: key, isPasskey: isPasskey, apps: apps)
     }
 
     private static func terms(_ reader: inout LineReader) throws(ServerError) -> PasskeyTerms {
-        let party = try reader.line("origin", "an origin such as https://pins.example.com") { RelyingParty(octets: $0) }
+        let party = try reader.line("origin", "an origin such as https://pins.example.com") { RelyingParty(bytes: $0) }
         let words = PasskeyTerms.Rule.allCases.map(\.rawValue).joined(separator: " or ")
-        let rule = try reader.line("rule of passkeys", words) { PasskeyTerms.Rule(octets: $0) }
+        let rule = try reader.line("rule of passkeys", words) { PasskeyTerms.Rule(bytes: $0) }
         return PasskeyTerms(rule, at: party)
     }
 }

@@ -34,8 +34,8 @@ public struct InvitationText: Sendable, Hashable {
     public let approvers: Digest
     /// The last second at which it counts, in seconds since 1970.
     public let end: Int64
-    /// The octets to sign.
-    public let octets: [UInt8]
+    /// The bytes to sign.
+    public let bytes: [UInt8]
 
     private static let headers = (
         all: "holdfast-invitation-v1", some: "holdfast-invitation-v2", more: "holdfast-invitation-v3"
@@ -64,7 +64,7 @@ public struct InvitationText: Sendable, Hashable {
         guard ASCIIText.isPrintable(person.utf8, 1...64) else {
             throw ServerError(
                 .invalidValue, of: "person", expected: "1 to 64 printable ASCII characters without spaces",
-                found: "another text of \(person.utf8.count) octets")
+                found: "another text of \(person.utf8.count) bytes")
         }
         guard let until = UTCText.encode(end) else {
             throw ServerError(.invalidValue, of: "end", expected: "a time from 1970 to 9999", found: "\(end)")
@@ -84,27 +84,27 @@ public struct InvitationText: Sendable, Hashable {
         self.approvers = approvers
         self.end = end
         let names = apps.map(AppName.line)
-        guard names.map({ (1...LineReader.lineOctets).contains($0.utf8.count) }) ?? true else {
+        guard names.map({ (1...LineReader.lineBytes).contains($0.utf8.count) }) ?? true else {
             throw ServerError(
-                .invalidValue, of: "apps", expected: "names of 1 to \(LineReader.lineOctets) characters together",
+                .invalidValue, of: "apps", expected: "names of 1 to \(LineReader.lineBytes) characters together",
                 found: "\(apps?.count ?? 0) apps")
         }
         let header = right != nil ? Self.headers.more : names != nil ? Self.headers.some : Self.headers.all
         let more = right.map { [$0.text, names ?? Self.allApps] } ?? [names].compactMap(\.self)
         let lines =
             [header, "\(server)", "\(token)", person, purpose.rawValue] + more + ["\(approvers)", until]
-        octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+        bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
-    /// Whether octets claim to be an invitation, and not something else that approvers sign.
-    public static func isBegun(by octets: [UInt8]) -> Bool {
-        [headers.all, headers.some, headers.more].contains { octets.starts(with: "\($0)\n".utf8) }
+    /// Whether bytes claim to be an invitation, and not something else that approvers sign.
+    public static func isBegun(by bytes: [UInt8]) -> Bool {
+        [headers.all, headers.some, headers.more].contains { bytes.starts(with: "\($0)\n".utf8) }
     }
 
     /// Reads a text.
     /// - Throws: ``ServerError`` `malformed`.
-    public init(_ octets: [UInt8]) throws(ServerError) {
-        var reader = try LineReader(octets, "invitation", limit: Self.limit)
+    public init(_ bytes: [UInt8]) throws(ServerError) {
+        var reader = try LineReader(bytes, "invitation", limit: Self.limit)
         let known = [Self.headers.all, Self.headers.some, Self.headers.more]
         let header = try reader.line("header", known.joined(separator: ", or ")) { line in
             known.first { line.elementsEqual($0.utf8) }
@@ -115,7 +115,7 @@ public struct InvitationText: Sendable, Hashable {
         let person = try reader.line("person", "a name without spaces") { line in
             ASCIIText.isPrintable(line, 1...64) ? String(decoding: line, as: UTF8.self) : nil
         }
-        let purpose = try reader.line("purpose", "sign-in or approval") { PasskeyPurpose(octets: $0) }
+        let purpose = try reader.line("purpose", "sign-in or approval") { PasskeyPurpose(bytes: $0) }
         var apps: Set<AppName>?
         var scope = TokenGrant.Scope.read
         if header == Self.headers.more {
@@ -142,19 +142,19 @@ extension AppName {
     }
 
     /// Reads what ``line(_:)`` writes; nil for another spelling, and for no names.
-    static func set(line octets: some Collection<UInt8>) -> Set<AppName>? {
+    static func set(line bytes: some Collection<UInt8>) -> Set<AppName>? {
         var names: Set<AppName> = []
-        for part in octets.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            guard let name = AppName(octets: part) else { return nil }
+        for part in bytes.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            guard let name = AppName(bytes: part) else { return nil }
             names.insert(name)
         }
-        return line(names).utf8.elementsEqual(octets) ? names : nil
+        return line(names).utf8.elementsEqual(bytes) ? names : nil
     }
 }
 
 /// An invitation with its signatures; nothing is verified yet.
 public struct SignedInvitation: Sendable, Hashable {
-    /// The octets of the ``InvitationText``.
+    /// The bytes of the ``InvitationText``.
     public let text: [UInt8]
     /// The signatures, in any order.
     public let signatures: [ApproverSignature]

@@ -2,7 +2,7 @@
 public struct ApproverSignature: Sendable, Hashable {
     /// The digest of the signer's key.
     public let identity: Digest
-    /// 64 octets for Ed25519; the DER of an ECDSA signature; for a passkey the octets of its ``PasskeyEvidence``.
+    /// 64 bytes for Ed25519; the DER of an ECDSA signature; for a passkey the bytes of its ``PasskeyEvidence``.
     public let signature: [UInt8]
 
     /// Names a signer.
@@ -13,13 +13,13 @@ public struct ApproverSignature: Sendable, Hashable {
 
     /// Takes what a passkey signed.
     init(_ evidence: PasskeyEvidence) {
-        self.init(identity: evidence.key.identity, signature: evidence.octets)
+        self.init(identity: evidence.key.identity, signature: evidence.bytes)
     }
 }
 
 /// An approval or a rejection, with the signature of one approver.
 public struct SignedApproval: Sendable, Hashable {
-    /// The octets of the ``ApprovalText``.
+    /// The bytes of the ``ApprovalText``.
     public let text: [UInt8]
     /// The approver.
     public let signature: ApproverSignature
@@ -33,7 +33,7 @@ public struct SignedApproval: Sendable, Hashable {
 
 /// A statement of approvers with its signatures; nothing is verified yet.
 public struct SignedApprovers: Sendable, Hashable {
-    /// The octets of the ``ApproverStatement``.
+    /// The bytes of the ``ApproverStatement``.
     public let text: [UInt8]
     /// The signatures, in any order.
     public let signatures: [ApproverSignature]

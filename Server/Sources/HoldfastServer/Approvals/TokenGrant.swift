@@ -28,7 +28,7 @@ public struct TokenGrant: Sendable, Hashable {
         guard ASCIIText.isPrintable(name.utf8, 1...64) else {
             throw ServerError(
                 .invalidValue, of: "name", expected: "1 to 64 printable ASCII characters without spaces",
-                found: "another text of \(name.utf8.count) octets")
+                found: "another text of \(name.utf8.count) bytes")
         }
         guard UTCText.range.contains(end) else {
             throw ServerError(.invalidValue, of: "end", expected: "a time from 1970 to 9999", found: "\(end)")

@@ -10,8 +10,8 @@ public struct AuditChain: Sendable, Hashable {
     /// Takes the next entry, exactly as it was stored.
     /// - Throws: ``ServerError`` `brokenChain` if it does not follow, `malformed`; nothing has changed then.
     @discardableResult
-    public mutating func follow(_ octets: [UInt8]) throws(ServerError) -> AuditEntry {
-        let entry = try AuditEntry(octets)
+    public mutating func follow(_ bytes: [UInt8]) throws(ServerError) -> AuditEntry {
+        let entry = try AuditEntry(bytes)
         guard entry.index == head.count, entry.previous == head.digest else {
             throw ServerError(
                 .brokenChain, of: "audit", expected: "entry \(head.count) after \(head.digest)",
@@ -42,8 +42,8 @@ public struct AuditChain: Sendable, Hashable {
         var chain = AuditChain()
         var read: [AuditEntry] = []
         var hasSeen = known == nil || known == .empty
-        for octets in entries {
-            read.append(try chain.follow(octets))
+        for bytes in entries {
+            read.append(try chain.follow(bytes))
             if chain.head == known { hasSeen = true }
         }
         guard hasSeen else {

@@ -58,7 +58,7 @@ public struct AuditEntry: Sendable, Hashable {
 
     /// The place in the audit, from 0 on.
     public let index: Int64
-    /// The digest of the entry before; 32 zero octets in the first.
+    /// The digest of the entry before; 32 zero bytes in the first.
     public let previous: Digest
     /// When, in seconds since 1970.
     public let time: Int64
@@ -69,28 +69,28 @@ public struct AuditEntry: Sendable, Hashable {
     /// What it was about, by names of fields: short texts, no secrets.
     public let facts: [String: String]
 
-    /// The canonical octets, a line of JSON.
-    public let octets: [UInt8]
+    /// The canonical bytes, a line of JSON.
+    public let bytes: [UInt8]
 
     /// What the next entry names.
-    public var digest: Digest { Digest(of: octets) }
+    public var digest: Digest { Digest(of: bytes) }
 
     private static let name = "holdfast-audit-v1"
-    static let greatestSize = 64 << 10
+    static let maximumSize = 64 << 10
 
     /// Writes an entry.
     /// - Throws: ``ServerError`` `invalidValue`.
     init(
         index: Int64, previous: Digest, time: Int64, event: Event, actor: String, facts: [String: String]
     ) throws(ServerError) {
-        guard (0...CanonicalJSON.greatestInteger).contains(index), let text = UTCText.encode(time) else {
+        guard (0...CanonicalJSON.maximumInteger).contains(index), let text = UTCText.encode(time) else {
             throw ServerError(
                 .invalidValue, of: "audit", expected: "a place from 0 on, a time from 1970 to 9999", found: "others")
         }
         guard ASCIIText.isPrintable(actor.utf8, 1...128, spaces: true) else {
             throw ServerError(
                 .invalidValue, of: "actor", expected: "1 to 128 printable ASCII characters",
-                found: "another text of \(actor.utf8.count) octets")
+                found: "another text of \(actor.utf8.count) bytes")
         }
         self.index = index
         self.previous = previous
@@ -98,28 +98,28 @@ public struct AuditEntry: Sendable, Hashable {
         self.event = event
         self.actor = actor
         self.facts = facts
-        octets =
+        bytes =
             CanonicalJSON.object([
                 "format": .text(Self.name), "index": .integer(index), "previous": .text("\(previous)"),
                 "time": .text(text), "event": .text(event.rawValue), "actor": .text(actor),
                 "facts": .object(facts.mapValues { .text($0) }),
-            ]).octets
-        guard octets.count <= Self.greatestSize else {
+            ]).bytes
+        guard bytes.count <= Self.maximumSize else {
             throw ServerError(
-                .invalidValue, of: "facts", expected: "at most \(Self.greatestSize) octets", found: "more")
+                .invalidValue, of: "facts", expected: "at most \(Self.maximumSize) bytes", found: "more")
         }
     }
 
     /// Reads an entry.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    public init(_ octets: [UInt8]) throws(ServerError) {
+    public init(_ bytes: [UInt8]) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "audit", limit: Self.greatestSize), "audit")
+            try CanonicalJSONReader.read(bytes, "audit", limit: Self.maximumSize), "audit")
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
-        let index = try fields.integer("index", in: 0...CanonicalJSON.greatestInteger)
+        let index = try fields.integer("index", in: 0...CanonicalJSON.maximumInteger)
         let previous = try fields.text("previous", "64 hexadecimal digits") { Digest(hex: $0) }
         let time = try fields.text("time", "a time such as 2026-11-24T12:00:00Z") { UTCText.decode($0) }
-        let event = try fields.text("event", "the name of an event") { Event(octets: $0) }
+        let event = try fields.text("event", "the name of an event") { Event(bytes: $0) }
         let actor = try fields.text("actor", "1 to 128 printable ASCII characters") { text in
             ASCIIText.isPrintable(text, 1...128, spaces: true) ? String(decoding: text, as: UTF8.self) : nil
         }
@@ -133,7 +133,7 @@ public struct AuditEntry: Sendable, Hashable {
             facts[key] = String(decoding: text, as: UTF8.self)
         }
         try self.init(index: index, previous: previous, time: time, event: event, actor: actor, facts: facts)
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "audit", expected: "the one spelling", found: "another")
         }
     }

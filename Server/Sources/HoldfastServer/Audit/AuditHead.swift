@@ -2,7 +2,7 @@
 public struct AuditHead: Sendable, Hashable, CustomStringConvertible {
     /// How many entries there are.
     public let count: Int64
-    /// The digest of the last; 32 zero octets if there is none.
+    /// The digest of the last; 32 zero bytes if there is none.
     public let digest: Digest
 
     /// Before the first entry.

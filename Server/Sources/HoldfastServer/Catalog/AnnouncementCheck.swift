@@ -19,7 +19,7 @@ struct AnnouncementCheck: Sendable {
 
     /// Requires that a chain begins with the host's own certificate, and that clients of the app accept it.
     /// - Throws: ``ServerError`` `invalidValue` with the condition that it does not meet.
-    func check(_ chain: HostChain, for host: CatalogHost) throws(ServerError) {
+    func check(_ chain: CertificateChain, for host: CatalogHost) throws(ServerError) {
         do throws(HostCheckError) {
             _ = try check.verify(PresentedChain(chain.certificates), for: host.name, at: time)
         } catch {

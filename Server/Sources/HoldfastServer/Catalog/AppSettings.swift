@@ -11,7 +11,7 @@ public struct AppSettings: Sendable, Hashable {
         public let pinFile: [UInt8]?
 
         /// Describes a build.
-        /// - Throws: ``ServerError`` `invalidValue` for a name that is not one, and for octets that are no pin file.
+        /// - Throws: ``ServerError`` `invalidValue` for a name that is not one, and for bytes that are no pin file.
         public init(name: String, pinFile: [UInt8]?) throws(ServerError) {
             // No spaces: an outlook calls a build of its own by several words.
             guard ASCIIText.isPrintable(name.utf8, 1...64) else {
@@ -43,8 +43,8 @@ public struct AppSettings: Sendable, Hashable {
     /// The builds in the field; nil if nobody has said, which no outlook is content with.
     public let builds: [Build]?
 
-    /// The canonical octets.
-    public let octets: [UInt8]
+    /// The canonical bytes.
+    public let bytes: [UInt8]
 
     private static let name = "holdfast-app-v1"
     /// Default staleness: seven days. Formats that name certificates need it, with the canary, within a quarter of a
@@ -101,10 +101,10 @@ public struct AppSettings: Sendable, Hashable {
                     return .object(members)
                 })
         }
-        octets = CanonicalJSON.object(members).octets
-        guard octets.count <= Content.greatestSize else {
+        bytes = CanonicalJSON.object(members).bytes
+        guard bytes.count <= Content.maximumSize else {
             throw ServerError(
-                .invalidValue, of: "settings", expected: "at most \(Content.greatestSize) octets", found: "more")
+                .invalidValue, of: "settings", expected: "at most \(Content.maximumSize) bytes", found: "more")
         }
     }
 
@@ -113,9 +113,9 @@ public struct AppSettings: Sendable, Hashable {
 
     /// Reads settings.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
+    init(_ bytes: [UInt8]) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "settings", limit: Content.greatestSize), "settings")
+            try CanonicalJSONReader.read(bytes, "settings", limit: Content.maximumSize), "settings")
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
         let staleness = try fields.integer("staleness", in: Self.stalenesses)
         let canary = try fields.integer("canary", in: Self.canaries)
@@ -138,15 +138,15 @@ public struct AppSettings: Sendable, Hashable {
                 let name = try fields.text("name", "a name") { ASCIIText.isPrintable($0, 1...64) ? $0 : nil }
                 let pinFile = try fields.optionalText("pinFile")
                 try fields.finish()
-                let octets = pinFile.flatMap { Base64.decode($0) }
-                guard (pinFile == nil) == (octets == nil) else { throw fields.invalid("pinFile", "Base64") }
-                builds?.append(try Build(name: String(decoding: name, as: UTF8.self), pinFile: octets))
+                let bytes = pinFile.flatMap { Base64.decode($0) }
+                guard (pinFile == nil) == (bytes == nil) else { throw fields.invalid("pinFile", "Base64") }
+                builds?.append(try Build(name: String(decoding: name, as: UTF8.self), pinFile: bytes))
             }
         }
         try fields.finish()
         try self.init(
             staleness: staleness, canary: canary, maximumHosts: maximumHosts, anchors: anchors, builds: builds)
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "settings", expected: "the one spelling", found: "another")
         }
     }

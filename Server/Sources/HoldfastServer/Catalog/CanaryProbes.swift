@@ -1,7 +1,7 @@
 /// How clients with the documents of a canary have fared since it began, as the audit has it.
 public struct CanaryProbes: Sendable, Hashable {
     /// For how many seconds all of them have got in without a refusal. Between two looks that are further apart than
-    /// ``longestPause`` nobody knows, so that time does not count.
+    /// ``maximumPause`` nobody knows, so that time does not count.
     public private(set) var followed: Int64 = 0
     /// When all of them got in last, in seconds since 1970; nil before that, and after a refusal.
     public private(set) var latest: Int64?
@@ -11,7 +11,7 @@ public struct CanaryProbes: Sendable, Hashable {
     public private(set) var heldSince: Int64?
 
     /// Two looks that are further apart say nothing about the time between them, in seconds.
-    static let longestPause: Int64 = 3_600
+    static let maximumPause: Int64 = 3_600
     /// What separates refusals in an entry.
     static let separator = "\n"
 
@@ -29,7 +29,7 @@ public struct CanaryProbes: Sendable, Hashable {
 
     /// For how many seconds all of them have got in, if they do so at a time.
     func followed(at time: Int64) -> Int64 {
-        guard let latest, (0...Self.longestPause).contains(time - latest) else { return followed }
+        guard let latest, (0...Self.maximumPause).contains(time - latest) else { return followed }
         return followed + (time - latest)
     }
 

@@ -14,7 +14,7 @@ extension Catalog {
     ///   - actor: who announced it, for the audit and for those who approve.
     /// - Throws: ``ServerError`` `notFound`; `invalidValue` if it is not the host's own.
     public func announce(
-        _ chain: HostChain, from begins: Int64, on host: CatalogHost, of app: AppName, by actor: String
+        _ chain: CertificateChain, from begins: Int64, on host: CatalogHost, of app: AppName, by actor: String
     ) async throws(ServerError) {
         // Validation takes long enough that no transaction waits for it.
         let anchors = try await self.app(app).settings.anchors
@@ -31,7 +31,7 @@ extension Catalog {
                 announced_by = excluded.announced_by WHERE next_chain.begins_at <> excluded.begins_at
                 """,
                 [
-                    .integer(id), .octets(chain.digest.octets), .integer(begins), .integer(step.now), .text(actor),
+                    .integer(id), .bytes(chain.digest.bytes), .integer(begins), .integer(step.now), .text(actor),
                 ])
             try Self.recordNext(id, host, app, &step, by: actor)
         }
@@ -56,25 +56,25 @@ extension Catalog {
                 """
                 INSERT INTO next_key (host_id, pin, announced_at, announced_by) VALUES ($1, $2, $3, $4) \
                 ON CONFLICT (host_id, pin) DO NOTHING
-                """, [.integer(id), .octets(Digest(of: key).octets), .integer(step.now), .text(actor)])
+                """, [.integer(id), .bytes(Digest(of: key).bytes), .integer(step.now), .text(actor)])
             try Self.recordNext(id, host, app, &step, by: actor)
         }
     }
 
     /// More than any host has before it. Everything is read in each round, and goes into each draft.
-    private static let greatestNextCount = 64
+    private static let maximumNextCount = 64
 
     /// Refuses one announcement too many for a host; those whose certificate has expired make place for others.
     /// - Parameter isKnown: whether it is among what was announced, so that nothing is added.
     private static func makePlace(
-        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: Step, isKnown: (NextShown) -> Bool
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: Step, isKnown: (AnnouncedCertificates) -> Bool
     ) throws(ServerError) {
         let next = try Self.next(id, host, app, step.session, step.ledger)
-        guard next.count >= greatestNextCount, !isKnown(next) else { return }
+        guard next.count >= maximumNextCount, !isKnown(next) else { return }
         let lasting = next.lasting(at: step.now)
-        guard lasting.count < greatestNextCount else {
+        guard lasting.count < maximumNextCount else {
             throw ServerError(
-                .constraint, of: host.label, expected: "less than \(greatestNextCount) announcements for a host",
+                .constraint, of: host.label, expected: "less than \(maximumNextCount) announcements for a host",
                 found: "\(lasting.count)",
                 remedy: "Withdraw all of it, and announce what is right: "
                     + "`holdfast-server next withdraw \(app) \(host.label) --data DIR`.")
@@ -125,7 +125,7 @@ extension Catalog {
             for chain in chains { try Self.delete(chain, id, step.session) }
             if isKey {
                 try step.session.run(
-                    "DELETE FROM next_key WHERE host_id = $1 AND pin = $2", [.integer(id), .octets(digest.octets)])
+                    "DELETE FROM next_key WHERE host_id = $1 AND pin = $2", [.integer(id), .bytes(digest.bytes)])
                 try Self.dropUnnamed(keys: [digest], step.session)
             }
             try Self.recordNext(id, host, app, &step, by: actor)
@@ -133,17 +133,17 @@ extension Catalog {
     }
 
     private static func delete(
-        _ chain: HostChain, _ id: Int64, _ session: any StorageSession
+        _ chain: CertificateChain, _ id: Int64, _ session: any StorageSession
     ) throws(ServerError) {
         try session.run(
             "DELETE FROM next_chain WHERE host_id = $1 AND chain_digest = $2",
-            [.integer(id), .octets(chain.digest.octets)])
+            [.integer(id), .bytes(chain.digest.bytes)])
         try dropUnnamed(chains: [chain.digest], session)
     }
 
     /// The announcements for a host.
     /// - Throws: ``ServerError``; `brokenChain` if it is not what the audit has.
-    public func next(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> NextShown {
+    public func next(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> AnnouncedCertificates {
         try await look { session, ledger throws(ServerError) in
             let id = try Self.id(of: host, app, session, ledger)
             return try Self.next(id, host, app, session, ledger)
@@ -156,17 +156,18 @@ extension Catalog {
 
     static func next(
         _ id: Int64, _ host: CatalogHost, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> NextShown {
+    ) throws(ServerError) -> AnnouncedCertificates {
         let next = try rows(next: id, session)
         let isNothing = next.chains.isEmpty && next.keys.isEmpty
         if !isNothing || ledger.settings[.init(app: app, name: nextName(of: host))] != nil {
-            try ledger.require(app, nextName(of: host), next.octets)
+            try ledger.require(app, nextName(of: host), next.bytes)
         }
         return next
     }
 
-    private static func rows(next id: Int64, _ session: any StorageSession) throws(ServerError) -> NextShown {
-        var chains: [NextShown.Chain] = []
+    private static func rows(next id: Int64, _ session: any StorageSession) throws(ServerError) -> AnnouncedCertificates
+    {
+        var chains: [AnnouncedCertificates.Chain] = []
         for row in try session.run(
             """
             SELECT certificates, begins_at, announced_at, announced_by FROM next_chain \
@@ -175,32 +176,33 @@ extension Catalog {
             """, [.integer(id)])
         {
             chains.append(
-                NextShown.Chain(
-                    try HostChain(octets: try row.octets(0)), from: try row.integer(1), origin: try origin(row, 2)))
+                AnnouncedCertificates.Chain(
+                    try CertificateChain(bytes: try row.bytes(0)), from: try row.integer(1), origin: try origin(row, 2))
+            )
         }
-        var (keys, origins): ([[UInt8]], [Digest: NextShown.Origin]) = ([], [:])
+        var (keys, origins): ([[UInt8]], [Digest: AnnouncedCertificates.Origin]) = ([], [:])
         for row in try session.run(
             """
             SELECT octets, announced_at, announced_by FROM next_key \
             JOIN public_key ON public_key.pin = next_key.pin WHERE host_id = $1 ORDER BY next_key.pin
             """, [.integer(id)])
         {
-            let key = try row.octets(0)
+            let key = try row.bytes(0)
             keys.append(key)
             origins[Digest(of: key)] = try origin(row, 1)
         }
-        return NextShown(chains: chains, keys: keys, origins: origins)
+        return AnnouncedCertificates(chains: chains, keys: keys, origins: origins)
     }
 
     /// The person or token that announced a row, and the time; nil for a row of a version that did not record it.
-    private static func origin(_ row: StorageRow, _ column: Int) throws(ServerError) -> NextShown.Origin? {
+    private static func origin(_ row: StorageRow, _ column: Int) throws(ServerError) -> AnnouncedCertificates.Origin? {
         guard let actor = try row.optionalText(column + 1) else { return nil }
-        return NextShown.Origin(actor: actor, time: try row.integer(column))
+        return AnnouncedCertificates.Origin(actor: actor, time: try row.integer(column))
     }
 
     static func recordNext(
         _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: inout Step, by actor: String
     ) throws(ServerError) {
-        try step.set(app, nextName(of: host), try rows(next: id, step.session).octets, by: actor)
+        try step.set(app, nextName(of: host), try rows(next: id, step.session).bytes, by: actor)
     }
 }

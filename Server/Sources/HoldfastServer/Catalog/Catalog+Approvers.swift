@@ -63,7 +63,7 @@ extension Catalog {
         for (identity, signature) in signatures {
             try step.session.run(
                 "INSERT INTO approver (place, identity, statement, signature) VALUES ($1, $2, $3, $4)",
-                [.integer(index), .octets(identity.octets), .octets(statement.text), .octets(signature)])
+                [.integer(index), .bytes(identity.bytes), .bytes(statement.text), .bytes(signature)])
         }
         try step.record(
             .approvers, by: "approvers", ["index": "\(index)", "digest": "\(Digest(of: statement.text))"])
@@ -89,9 +89,9 @@ extension Catalog {
             "SELECT place, identity, statement, signature FROM approver ORDER BY place, identity")
         var place: Int64 = -1
         for row in rows {
-            let text = try row.octets(2)
+            let text = try row.bytes(2)
             let signature = ApproverSignature(
-                identity: try row.octets(1) { Digest(octets: $0) }, signature: try row.octets(3))
+                identity: try row.bytes(1) { Digest(bytes: $0) }, signature: try row.bytes(3))
             if try row.integer(0) == place, let last = statements.last {
                 guard last.text == text else {
                     throw ServerError(

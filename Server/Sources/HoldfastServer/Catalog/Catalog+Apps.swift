@@ -14,7 +14,7 @@ extension Catalog {
     /// Adds an app.
     /// - Parameters:
     ///   - name: its name.
-    ///   - displayName: what people call it: 1 to 255 octets.
+    ///   - displayName: what people call it: 1 to 255 bytes.
     ///   - settings: its settings.
     ///   - actor: who adds it, for the audit.
     /// - Throws: ``ServerError`` `constraint` if it exists; `invalidValue`.
@@ -32,8 +32,8 @@ extension Catalog {
         try await transact { step throws(ServerError) in
             try step.requireApp(app)
             try step.session.run(
-                "UPDATE app_setting SET octets = $2 WHERE app = $1", [.text("\(app)"), .octets(settings.octets)])
-            try step.set(app, Self.settingsName, settings.octets, by: actor)
+                "UPDATE app_setting SET octets = $2 WHERE app = $1", [.text("\(app)"), .bytes(settings.bytes)])
+            try step.set(app, Self.settingsName, settings.bytes, by: actor)
         }
     }
 
@@ -60,9 +60,9 @@ extension Catalog {
         guard let row = rows.first, ledger.apps[name] != nil else {
             throw missingApp(name)
         }
-        let octets = try row.octets(1)
-        try ledger.require(name, settingsName, octets)
-        return App(name: name, displayName: try row.text(0), settings: try AppSettings(octets))
+        let bytes = try row.bytes(1)
+        try ledger.require(name, settingsName, bytes)
+        return App(name: name, displayName: try row.text(0), settings: try AppSettings(bytes))
     }
 }
 
@@ -73,7 +73,7 @@ extension Catalog.Step {
     ) throws(ServerError) {
         guard (1...255).contains(displayName.utf8.count) else {
             throw ServerError(
-                .invalidValue, of: "display name", expected: "1 to 255 octets", found: "\(displayName.utf8.count)")
+                .invalidValue, of: "display name", expected: "1 to 255 bytes", found: "\(displayName.utf8.count)")
         }
         guard ledger.apps[name] == nil else {
             throw ServerError(
@@ -85,13 +85,13 @@ extension Catalog.Step {
             [.text("\(name)"), .text(displayName), .integer(now)])
         try session.run(
             "INSERT INTO app_setting (app, octets) VALUES ($1, $2)",
-            [.text("\(name)"), .octets(settings.octets)])
-        try set(name, Catalog.settingsName, settings.octets, by: actor)
+            [.text("\(name)"), .bytes(settings.bytes)])
+        try set(name, Catalog.settingsName, settings.bytes, by: actor)
     }
 
     /// Writes the digest of a setting into the audit.
-    mutating func set(_ app: AppName, _ name: String, _ octets: [UInt8], by actor: String) throws(ServerError) {
-        try record(.app, by: actor, ["app": "\(app)", "name": name, "digest": "\(Digest(of: octets))"])
+    mutating func set(_ app: AppName, _ name: String, _ bytes: [UInt8], by actor: String) throws(ServerError) {
+        try record(.app, by: actor, ["app": "\(app)", "name": name, "digest": "\(Digest(of: bytes))"])
     }
 
     func requireApp(_ app: AppName) throws(ServerError) { try ledger.requireApp(app) }
@@ -105,8 +105,8 @@ extension Ledger {
     }
 
     /// Refuses rows that the audit does not know.
-    func require(_ app: AppName, _ name: String, _ octets: [UInt8]) throws(ServerError) {
-        guard settings[Name(app: app, name: name)] == Digest(of: octets) else {
+    func require(_ app: AppName, _ name: String, _ bytes: [UInt8]) throws(ServerError) {
+        guard settings[Name(app: app, name: name)] == Digest(of: bytes) else {
             throw ServerError(
                 .brokenChain, of: "app \(app), \(name)", expected: "what the audit has", found: "other rows")
         }

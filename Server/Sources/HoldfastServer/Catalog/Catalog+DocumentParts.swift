@@ -1,6 +1,6 @@
 /// Parts of what is stored of an app's documents and changes, for those who show them.
 extension Catalog {
-    /// The newest version of a document, without its octets.
+    /// The newest version of a document, without its bytes.
     struct DocumentLine: Sendable, Hashable {
         let path: String
         let version: Int64
@@ -34,7 +34,7 @@ extension Catalog {
                 AND version = $3
                 """, [.text("\(app)"), .text(name.name), .integer(known.version)]
             ).first
-            guard let row, try row.octets(0) == known.digest.octets else {
+            guard let row, try row.bytes(0) == known.digest.bytes else {
                 throw ServerError(
                     .brokenChain, of: name.name, expected: "version \(known.version) as it was signed",
                     found: "another, or none")

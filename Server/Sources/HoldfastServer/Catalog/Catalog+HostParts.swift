@@ -66,25 +66,25 @@ extension Catalog {
     /// Chains that hosts of an app have shown since a time, each once.
     static func shownChains(
         of app: AppName, since time: Int64, limit: Int64, _ session: any StorageSession
-    ) throws(ServerError) -> [HostChain] {
+    ) throws(ServerError) -> [CertificateChain] {
         try session.run(
             """
             SELECT DISTINCT certificates FROM host JOIN observation ON observation.host_id = host.id \
             JOIN chain ON chain.digest = observation.chain_digest WHERE host.app = $1 \
             AND observation.last_seen_at >= $2 LIMIT $3
             """, [.text("\(app)"), .integer(time), .integer(limit)]
-        ).map { row throws(ServerError) in try HostChain(octets: try row.octets(0)) }
+        ).map { row throws(ServerError) in try CertificateChain(bytes: try row.bytes(0)) }
     }
 
     /// Chains that a host has shown since a time, each once.
     static func shownChains(
         _ id: Int64, since time: Int64, limit: Int64, _ session: any StorageSession
-    ) throws(ServerError) -> [HostChain] {
+    ) throws(ServerError) -> [CertificateChain] {
         try session.run(
             """
             SELECT DISTINCT certificates FROM observation JOIN chain ON chain.digest = observation.chain_digest \
             WHERE host_id = $1 AND last_seen_at >= $2 LIMIT $3
             """, [.integer(id), .integer(time), .integer(limit)]
-        ).map { row throws(ServerError) in try HostChain(octets: try row.octets(0)) }
+        ).map { row throws(ServerError) in try CertificateChain(bytes: try row.bytes(0)) }
     }
 }

@@ -28,7 +28,7 @@ extension Catalog {
     package struct HostView: Sendable {
         package let host: CatalogHost
         package let seen: [Observation]
-        package let next: NextShown
+        package let next: AnnouncedCertificates
     }
 
     /// Everything that is known of the hosts of an app, sorted by name and port, in one reading: each host is read once, and
@@ -92,8 +92,8 @@ extension Catalog {
     ) throws(ServerError) -> CatalogHost {
         let host = try CatalogHost(
             name: try row.text(0), port: try row.integer(1), dial: try row.optionalText(2),
-            renewal: try row.text(3) { CatalogHost.Renewal(octets: $0) }, hasOneKeyKind: try row.integer(4) != 0)
-        try ledger.require(app, name(of: host), host.octets)
+            renewal: try row.text(3) { CatalogHost.Renewal(bytes: $0) }, hasOneKeyKind: try row.integer(4) != 0)
+        try ledger.require(app, name(of: host), host.bytes)
         return host
     }
 
@@ -138,7 +138,7 @@ extension Catalog.Step {
                 .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
                 .text(host.renewal.rawValue), .integer(host.hasOneKeyKind ? 1 : 0),
             ])
-        try set(app, Catalog.name(of: host), host.octets, by: actor)
+        try set(app, Catalog.name(of: host), host.bytes, by: actor)
     }
 
     /// Refuses one host more than an app may have; one that is there may be replaced.

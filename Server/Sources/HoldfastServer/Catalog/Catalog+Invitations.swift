@@ -1,6 +1,6 @@
 extension Catalog {
     /// More open invitations than anybody keeps count of.
-    private static let greatestInvitationCount = 100
+    private static let maximumInvitationCount = 100
 
     /// Takes an invitation that enough approvers have signed.
     /// - Throws: ``ServerError``, as ``SignedInvitation/verified(by:_:at:)`` does; `constraint` for one that was there before,
@@ -11,7 +11,7 @@ extension Catalog {
                 step.session, server: server, genesis: genesis, known: step.ledger.approvers)
             let people = step.ledger.people
             let invitation = try signed.verified(by: chain, people, at: step.now)
-            guard !people.hasInvited(invitation.token), people.invitations.count < Self.greatestInvitationCount else {
+            guard !people.hasInvited(invitation.token), people.invitations.count < Self.maximumInvitationCount else {
                 throw ServerError(
                     .constraint, of: "invitation", expected: "a new token, and few open invitations",
                     found: "a token that has invited somebody, or \(people.invitations.count) invitations",
@@ -21,18 +21,18 @@ extension Catalog {
             try step.removeInvitation(invitation.token)
             try step.session.run(
                 "INSERT INTO invitation (digest, text) VALUES ($1, $2)",
-                [.octets(invitation.token.octets), .octets(invitation.octets)])
+                [.bytes(invitation.token.bytes), .bytes(invitation.bytes)])
             // One row for each signer; a signer who signed twice has one.
             var signatures: [Digest: [UInt8]] = [:]
             for signature in signed.signatures { signatures[signature.identity] = signature.signature }
             for (identity, signature) in signatures {
                 try step.session.run(
                     "INSERT INTO invitation_approval (invitation, identity, signature) VALUES ($1, $2, $3)",
-                    [.octets(invitation.token.octets), .octets(identity.octets), .octets(signature)])
+                    [.bytes(invitation.token.bytes), .bytes(identity.bytes), .bytes(signature)])
             }
             for app in invitation.apps ?? [] { try step.requireApp(app) }
             var facts = [
-                "invitation": "\(invitation.token)", "text": "\(Digest(of: invitation.octets))",
+                "invitation": "\(invitation.token)", "text": "\(Digest(of: invitation.bytes))",
                 "person": invitation.person, "purpose": invitation.purpose.rawValue, "end": "\(invitation.end)",
             ]
             if let apps = invitation.apps { facts["apps"] = AppName.line(apps) }
@@ -57,8 +57,8 @@ extension Catalog {
     private static func text(
         of token: Digest, _ known: Digest, _ session: any StorageSession
     ) throws(ServerError) -> [UInt8] {
-        let row = try session.run("SELECT text FROM invitation WHERE digest = $1", [.octets(token.octets)]).first
-        guard let text = try row?.octets(0), Digest(of: text) == known else {
+        let row = try session.run("SELECT text FROM invitation WHERE digest = $1", [.bytes(token.bytes)]).first
+        guard let text = try row?.bytes(0), Digest(of: text) == known else {
             throw ServerError(
                 .brokenChain, of: "invitation", expected: "the text that the audit names", found: "another, or none")
         }
@@ -81,12 +81,12 @@ extension Catalog {
         let text = try text(of: digest, known, session)
         let rows = try session.run(
             "SELECT identity, signature FROM invitation_approval WHERE invitation = $1 ORDER BY identity LIMIT 64",
-            [.octets(digest.octets)])
+            [.bytes(digest.bytes)])
         var signatures: [ApproverSignature] = []
         for row in rows {
             signatures.append(
                 ApproverSignature(
-                    identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(1)))
+                    identity: try row.bytes(0) { Digest(bytes: $0) }, signature: try row.bytes(1)))
         }
         let signed = SignedInvitation(text: text, signatures: signatures)
         return try signed.verified(by: chain, ledger.people, at: max(try session.now(), ledger.latestTime))
@@ -96,7 +96,7 @@ extension Catalog {
 extension Catalog.Step {
     /// Removes the rows of an invitation.
     func removeInvitation(_ token: Digest) throws(ServerError) {
-        try session.run("DELETE FROM invitation_approval WHERE invitation = $1", [.octets(token.octets)])
-        try session.run("DELETE FROM invitation WHERE digest = $1", [.octets(token.octets)])
+        try session.run("DELETE FROM invitation_approval WHERE invitation = $1", [.bytes(token.bytes)])
+        try session.run("DELETE FROM invitation WHERE digest = $1", [.bytes(token.bytes)])
     }
 }

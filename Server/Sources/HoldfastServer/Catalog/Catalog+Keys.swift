@@ -97,9 +97,9 @@ extension Catalog {
             keys.append(
                 SealedKey(
                     place: try SealedKey.Place(
-                        server: server, app: try row.text(1) { AppName(octets: $0) }, id: try row.text(0),
-                        purpose: try row.text(2) { SealedKey.Purpose(octets: $0) }),
-                    publicKey: try row.octets(3), secretID: try row.octets(4), sealed: try row.octets(5)))
+                        server: server, app: try row.text(1) { AppName(bytes: $0) }, id: try row.text(0),
+                        purpose: try row.text(2) { SealedKey.Purpose(bytes: $0) }),
+                    publicKey: try row.bytes(3), secretID: try row.bytes(4), sealed: try row.bytes(5)))
         }
         return keys
     }
@@ -118,7 +118,7 @@ extension Catalog {
                     let sealed = try key.resealed(from: old, to: new)
                     try step.session.run(
                         "UPDATE signing_key SET secret_id = $2, sealed = $3 WHERE id = $1",
-                        [.text(id), .octets(sealed.secretID), .octets(sealed.sealed)])
+                        [.text(id), .bytes(sealed.secretID), .bytes(sealed.sealed)])
                     count += 1
                 } catch {
                     guard error.code == .sealedKey,
@@ -141,7 +141,7 @@ extension Catalog {
     func requireKeys(sealedWith secret: SigningSecret) async throws(ServerError) {
         try await look { [server] session, ledger throws(ServerError) in
             for name in ledger.keys.keys {
-                guard let purpose = SealedKey.Purpose(octets: name.name.utf8),
+                guard let purpose = SealedKey.Purpose(bytes: name.name.utf8),
                     let key = try Self.key(purpose, of: name.app, server, session, ledger)
                 else { continue }
                 try key.sealed?.require(secret)
@@ -175,7 +175,7 @@ extension Catalog {
             """, [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]
         ).first
         guard let row else { throw otherKey(known.id, "none") }
-        let (publicKey, certificate) = (try row.octets(0), try row.optionalOctets(4))
+        let (publicKey, certificate) = (try row.bytes(0), try row.optionalBytes(4))
         guard Digest(of: publicKey) == known.publicKey, certificate.map({ Digest(of: $0) }) == known.certificate else {
             throw otherKey(known.id, "another")
         }
@@ -183,7 +183,7 @@ extension Catalog {
         guard let digest = known.program else {
             return Key(
                 sealed: SealedKey(
-                    place: place, publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
+                    place: place, publicKey: publicKey, secretID: try row.bytes(1), sealed: try row.bytes(2)),
                 certificate: certificate, wasInPlainText: known.wasInPlainText)
         }
         // Whoever can write to the database must not choose what runs.

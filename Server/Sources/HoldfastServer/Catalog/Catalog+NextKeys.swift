@@ -24,8 +24,8 @@ extension Catalog {
         }
         var row: (secret: StorageValue, sealed: StorageValue, program: StorageValue) = (.null, .null, .null)
         switch key.custody {
-        case .sealed(let sealed): (row.secret, row.sealed) = (.octets(sealed.secretID), .octets(sealed.sealed))
-        case .program(let program): row.program = .text(String(decoding: program.octets, as: UTF8.self))
+        case .sealed(let sealed): (row.secret, row.sealed) = (.bytes(sealed.secretID), .bytes(sealed.sealed))
+        case .program(let program): row.program = .text(String(decoding: program.bytes, as: UTF8.self))
         }
         try step.session.run(
             """
@@ -34,7 +34,7 @@ extension Catalog {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             """,
             [
-                .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue), .octets(key.publicKey),
+                .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue), .bytes(key.publicKey),
                 row.secret, row.sealed, row.program, .optional(key.certificate), .integer(step.now),
             ])
         let name = Ledger.Name(app: place.app, name: place.purpose.rawValue)
@@ -43,7 +43,7 @@ extension Catalog {
         let wasRead = before.map { $0.publicKey == Digest(of: key.publicKey) && $0.wasInPlainText } ?? false
         let known = Ledger.Key(
             id: place.id, publicKey: Digest(of: key.publicKey), certificate: key.certificate.map { Digest(of: $0) },
-            program: key.program.map { Digest(of: $0.octets) }, wasInPlainText: key.wasInPlainText || wasRead)
+            program: key.program.map { Digest(of: $0.bytes) }, wasInPlainText: key.wasInPlainText || wasRead)
         try record(known, name, as: action, replacing: before, by: actor, &step)
     }
 

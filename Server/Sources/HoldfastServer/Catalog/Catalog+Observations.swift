@@ -22,9 +22,9 @@ extension Catalog {
     static func note(
         _ seen: [Observation], at id: Int64, standings: [Digest: SightingStanding] = [:],
         _ session: any StorageSession
-    ) throws(ServerError) -> [HostChain] {
+    ) throws(ServerError) -> [CertificateChain] {
         var counts = try newChains(of: id, session)
-        var noted: [HostChain] = []
+        var noted: [CertificateChain] = []
         for observation in seen {
             guard let chain = observation.chain else {
                 try write(observation, at: id, .other, session)
@@ -64,18 +64,18 @@ extension Catalog {
     }
 
     private static func isKnown(
-        _ chain: HostChain, at id: Int64, _ session: any StorageSession
+        _ chain: CertificateChain, at id: Int64, _ session: any StorageSession
     ) throws(ServerError) -> Bool {
         try !session.run(
             "SELECT id FROM observation WHERE chain_digest = $1 AND host_id = $2 LIMIT 1",
-            [.octets(chain.digest.octets), .integer(id)]
+            [.bytes(chain.digest.bytes), .integer(id)]
         ).isEmpty
     }
 
     private static func write(
         _ seen: Observation, at id: Int64, _ standing: SightingStanding, _ session: any StorageSession
     ) throws(ServerError) {
-        let digest: StorageValue = .optional(seen.chain?.digest.octets)
+        let digest: StorageValue = .optional(seen.chain?.digest.bytes)
         let last = try session.run(
             """
             SELECT id, chain_digest FROM observation WHERE host_id = $1 AND vantage = $2 AND address = $3 \
@@ -117,7 +117,7 @@ extension Catalog {
             """, [.integer(id)])
         {
             var chain: (digest: Digest, size: Int)?
-            if let digest = try row.optionalOctets(1).flatMap({ Digest(octets: $0) }) {
+            if let digest = try row.optionalBytes(1).flatMap({ Digest(bytes: $0) }) {
                 chain = (digest, Int(try row.integer(2)))
             }
             all[try row.integer(3), default: []].append(
@@ -147,10 +147,10 @@ extension Catalog {
     // MARK: Chains and keys
 
     /// Stores a chain. Its keys are read from it; only those that are announced or proposed alone are stored by themselves.
-    static func store(_ chain: HostChain, _ session: any StorageSession) throws(ServerError) {
+    static func store(_ chain: CertificateChain, _ session: any StorageSession) throws(ServerError) {
         try session.run(
             "INSERT INTO chain (digest, certificates) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING",
-            [.octets(chain.digest.octets), .octets(chain.octets)])
+            [.bytes(chain.digest.bytes), .bytes(chain.bytes)])
     }
 
     /// Deletes those of some chains that no observation and no announcement names.
@@ -163,7 +163,7 @@ extension Catalog {
                 DELETE FROM chain WHERE digest = $1 \
                 AND NOT EXISTS (SELECT 1 FROM observation WHERE chain_digest = $1) \
                 AND NOT EXISTS (SELECT 1 FROM next_chain WHERE chain_digest = $1)
-                """, [.octets(digest.octets)])
+                """, [.bytes(digest.bytes)])
         }
     }
 
@@ -190,7 +190,7 @@ extension Catalog {
     static func observations(_ id: Int64, _ session: any StorageSession) throws(ServerError) -> [Observation] {
         var seen: [Observation] = []
         var places: Set<[String]> = []
-        var chains: [Digest: HostChain] = [:]
+        var chains: [Digest: CertificateChain] = [:]
         for row in try session.run(
             """
             SELECT vantage, address, chain_digest, failure, first_seen_at, last_seen_at FROM observation \
@@ -198,8 +198,8 @@ extension Catalog {
             """, [.integer(id), .integer(Int64(maximumObservations * SightingStanding.allCases.count))])
         {
             guard places.insert([try row.text(0), try row.text(1)]).inserted else { continue }
-            var chain: HostChain?
-            if let octets = try row.optionalOctets(2), let digest = Digest(octets: octets) {
+            var chain: CertificateChain?
+            if let bytes = try row.optionalBytes(2), let digest = Digest(bytes: bytes) {
                 if chains[digest] == nil { chains[digest] = try storedChain(digest, session) }
                 chain = chains[digest]
             }
@@ -213,16 +213,16 @@ extension Catalog {
 
     private static func storedChain(
         _ digest: Digest, _ session: any StorageSession
-    ) throws(ServerError) -> HostChain? {
-        try session.run("SELECT certificates FROM chain WHERE digest = $1", [.octets(digest.octets)]).first.map {
-            row throws(ServerError) in try HostChain(octets: try row.octets(0))
+    ) throws(ServerError) -> CertificateChain? {
+        try session.run("SELECT certificates FROM chain WHERE digest = $1", [.bytes(digest.bytes)]).first.map {
+            row throws(ServerError) in try CertificateChain(bytes: try row.bytes(0))
         }
     }
 
     static func observation(_ row: StorageRow) throws(ServerError) -> Observation {
         Observation(
             vantage: try row.text(0), address: try row.text(1),
-            chain: try row.optionalOctets(2).map { octets throws(ServerError) in try HostChain(octets: octets) },
+            chain: try row.optionalBytes(2).map { bytes throws(ServerError) in try CertificateChain(bytes: bytes) },
             failure: try row.optionalText(3), firstSeen: try row.integer(4), lastSeen: try row.integer(5))
     }
 }

@@ -1,6 +1,6 @@
 extension Catalog {
     /// More passkeys than people have who approve or look.
-    fileprivate static let greatestPasskeyCount = 1_000
+    fileprivate static let maximumPasskeyCount = 1_000
 
     /// Asks somebody who was invited to make a passkey.
     /// - Returns: what the invitation says, and what the passkey signs.
@@ -70,7 +70,7 @@ extension Catalog {
             try step.removeInvitation(invitation.token)
             var facts = [
                 "action": PeopleLedger.Action.begun.rawValue, "passkey": "\(credential.key.identity)",
-                "invitation": "\(invitation.token)", "digest": "\(Digest(of: passkey.octets))",
+                "invitation": "\(invitation.token)", "digest": "\(Digest(of: passkey.bytes))",
                 "person": invitation.person, "purpose": credential.purpose.rawValue,
             ]
             // What is stored says so as well; this is for those who read the audit.
@@ -98,7 +98,7 @@ extension Catalog {
     /// - Throws: ``ServerError`` `brokenChain` if the rows are not what the audit names.
     public func passkeys() async throws(ServerError) -> [RegisteredPasskey] {
         try await look { session, ledger throws(ServerError) in
-            let identities = ledger.people.passkeys.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+            let identities = ledger.people.passkeys.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
             var passkeys: [RegisteredPasskey] = []
             for identity in identities {
                 if let passkey = try Self.passkey(identity, session, ledger) { passkeys.append(passkey) }
@@ -114,13 +114,13 @@ extension Catalog {
     ) throws(ServerError) -> RegisteredPasskey? {
         guard let known = ledger.people.passkeys[identity] else { return nil }
         let row = try session.run(
-            "SELECT octets, counter, credential FROM passkey WHERE identity = $1", [.octets(identity.octets)]
+            "SELECT octets, counter, credential FROM passkey WHERE identity = $1", [.bytes(identity.bytes)]
         ).first
-        guard let row, Digest(of: try row.octets(0)) == known, let counter = UInt32(exactly: try row.integer(1)) else {
+        guard let row, Digest(of: try row.bytes(0)) == known, let counter = UInt32(exactly: try row.integer(1)) else {
             throw broken(identity)
         }
-        let passkey = try RegisteredPasskey(try row.octets(0), counter: counter)
-        guard passkey.credential.key.identity == identity, passkey.credential.id == (try row.octets(2)) else {
+        let passkey = try RegisteredPasskey(try row.bytes(0), counter: counter)
+        guard passkey.credential.key.identity == identity, passkey.credential.id == (try row.bytes(2)) else {
             throw broken(identity)
         }
         return passkey
@@ -139,12 +139,12 @@ extension Catalog.Step {
     /// - Throws: ``ServerError`` `notForThis` for one that was answered before.
     func useUp(_ ceremony: PasskeyCeremony) throws(ServerError) {
         try session.run("DELETE FROM passkey_challenge WHERE ends_at < $1", [.integer(now)])
-        let octets = ceremony.challenge.octets
+        let bytes = ceremony.challenge.bytes
         let kept = try session.run(
             """
             INSERT INTO passkey_challenge (visitor, octets, ends_at) VALUES ($1, $2, $3) \
             ON CONFLICT (visitor) DO NOTHING RETURNING ends_at
-            """, [.octets(Digest(of: octets).octets), .octets(octets), .integer(ceremony.end)])
+            """, [.bytes(Digest(of: bytes).bytes), .bytes(bytes), .integer(ceremony.end)])
         guard !kept.isEmpty else {
             throw ServerError(
                 .notForThis, of: "passkey", expected: "the answer to a challenge", found: "one that was given before",
@@ -157,9 +157,9 @@ extension Catalog.Step {
         let (identity, id) = (passkey.credential.key.identity, passkey.credential.id)
         let others = try session.run(
             "SELECT identity FROM passkey WHERE identity = $1 OR credential = $2",
-            [.octets(identity.octets), .octets(id)])
+            [.bytes(identity.bytes), .bytes(id)])
         for row in others {
-            let other = try row.octets(0) { Digest(octets: $0) }
+            let other = try row.bytes(0) { Digest(bytes: $0) }
             guard ledger.people.passkeys[other] == nil else {
                 throw ServerError(
                     .constraint, of: "passkey", expected: "a new passkey", found: "one that is registered",
@@ -168,15 +168,15 @@ extension Catalog.Step {
             // Only what the audit does not know.
             try removePasskey(other)
         }
-        guard ledger.people.passkeys.count < Catalog.greatestPasskeyCount else {
+        guard ledger.people.passkeys.count < Catalog.maximumPasskeyCount else {
             throw ServerError(
-                .constraint, of: "passkeys", expected: "at most \(Catalog.greatestPasskeyCount)", found: "one more",
+                .constraint, of: "passkeys", expected: "at most \(Catalog.maximumPasskeyCount)", found: "one more",
                 remedy: "Remove those that nobody uses.")
         }
         try session.run(
             "INSERT INTO passkey (identity, credential, octets, counter) VALUES ($1, $2, $3, $4)",
             [
-                .octets(identity.octets), .octets(id), .octets(passkey.octets),
+                .bytes(identity.bytes), .bytes(id), .bytes(passkey.bytes),
                 .integer(Int64(passkey.credential.counter)),
             ])
     }
@@ -192,15 +192,15 @@ extension Catalog.Step {
     }
 
     fileprivate func removePasskey(_ identity: Digest) throws(ServerError) {
-        try session.run("DELETE FROM session WHERE passkey = $1", [.octets(identity.octets)])
-        try session.run("DELETE FROM passkey WHERE identity = $1", [.octets(identity.octets)])
+        try session.run("DELETE FROM session WHERE passkey = $1", [.bytes(identity.bytes)])
+        try session.run("DELETE FROM passkey WHERE identity = $1", [.bytes(identity.bytes)])
     }
 
     /// Remembers how often a passkey has signed.
     func remember(_ credential: PasskeyCredential) throws(ServerError) {
         try session.run(
             "UPDATE passkey SET counter = $1 WHERE identity = $2",
-            [.integer(Int64(credential.counter)), .octets(credential.key.identity.octets)])
+            [.integer(Int64(credential.counter)), .bytes(credential.key.identity.bytes)])
     }
 
     /// Notes that a passkey has signed a text. One that was never registered here is known by the statement of approvers

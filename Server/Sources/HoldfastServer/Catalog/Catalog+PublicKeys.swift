@@ -10,7 +10,7 @@ extension Catalog {
     static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
         try session.run(
             "INSERT INTO public_key (pin, octets) VALUES ($1, $2) ON CONFLICT (pin) DO NOTHING",
-            [.octets(Digest(of: key).octets), .octets(key)])
+            [.bytes(Digest(of: key).bytes), .bytes(key)])
     }
 
     /// The stored keys with some digests.
@@ -23,15 +23,15 @@ extension Catalog {
             let some = rest.prefix(keysPerQuery)
             rest = rest.dropFirst(keysPerQuery)
             // One text for every count of keys: the last places name one of them again.
-            let values = some.map { StorageValue.octets($0.octets) }
-            let padding = Array(repeating: StorageValue.octets(last.octets), count: keysPerQuery - some.count)
+            let values = some.map { StorageValue.bytes($0.bytes) }
+            let padding = Array(repeating: StorageValue.bytes(last.bytes), count: keysPerQuery - some.count)
             for row in try session.run(
                 """
                 SELECT octets FROM public_key WHERE pin IN \
                 ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
                 """, values + padding)
             {
-                let key = try row.octets(0)
+                let key = try row.bytes(0)
                 keys[Digest(of: key)] = key
             }
         }
@@ -60,7 +60,7 @@ extension Catalog {
         }
         for pin in known {
             try session.run(
-                "UPDATE public_key SET is_proposed = 1 WHERE pin = $1 AND is_proposed = 0", [.octets(pin.octets)])
+                "UPDATE public_key SET is_proposed = 1 WHERE pin = $1 AND is_proposed = 0", [.bytes(pin.bytes)])
         }
     }
 
@@ -71,7 +71,7 @@ extension Catalog {
                 """
                 DELETE FROM public_key WHERE pin = $1 AND is_proposed = 0 \
                 AND NOT EXISTS (SELECT 1 FROM next_key WHERE next_key.pin = $1)
-                """, [.octets(pin.octets)])
+                """, [.bytes(pin.bytes)])
         }
     }
 }

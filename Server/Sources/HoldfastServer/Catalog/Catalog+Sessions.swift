@@ -2,9 +2,9 @@ extension Catalog {
     /// How long somebody stays signed in, in seconds: a working day.
     static let sessionSpan: Int64 = 12 * 3_600
     /// More than people have open.
-    static let greatestSessionCount = 1_000
+    static let maximumSessionCount = 1_000
     /// The sessions of one passkey: more than the browsers of one person.
-    static let greatestSessionsOfPasskey = 8
+    static let maximumSessionsOfPasskey = 8
 
     /// Somebody who is signed in.
     public struct SignedIn: Sendable, Hashable {
@@ -53,10 +53,10 @@ extension Catalog {
             try step.makeRoomForSession(of: identity, by: passkey.person)
             let end = step.now + Self.sessionSpan
             try step.session.run(
-                "DELETE FROM session WHERE ends_at < $1 OR digest = $2", [.integer(step.now), .octets(digest.octets)])
+                "DELETE FROM session WHERE ends_at < $1 OR digest = $2", [.integer(step.now), .bytes(digest.bytes)])
             try step.session.run(
                 "INSERT INTO session (digest, passkey, ends_at) VALUES ($1, $2, $3)",
-                [.octets(digest.octets), .octets(identity.octets), .integer(end)])
+                [.bytes(digest.bytes), .bytes(identity.bytes), .integer(end)])
             try step.record(
                 .session, by: passkey.person,
                 [
@@ -71,8 +71,8 @@ extension Catalog {
     private static func passkey(
         withID id: [UInt8], _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> RegisteredPasskey {
-        let row = try session.run("SELECT identity FROM passkey WHERE credential = $1", [.octets(id)]).first
-        let identity = try row?.octets(0) { Digest(octets: $0) }
+        let row = try session.run("SELECT identity FROM passkey WHERE credential = $1", [.bytes(id)]).first
+        let identity = try row?.bytes(0) { Digest(bytes: $0) }
         let found = try identity.map { identity throws(ServerError) in try passkey(identity, session, ledger) }
         guard let passkey = found ?? nil else {
             throw ServerError(
@@ -104,9 +104,9 @@ extension Catalog {
             // A clock that was set back makes no session young.
             guard max(try session.now(), ledger.latestTime) <= known.end else { return nil }
             let row = try session.run(
-                "SELECT passkey, ends_at FROM session WHERE digest = $1", [.octets(digest.octets)]
+                "SELECT passkey, ends_at FROM session WHERE digest = $1", [.bytes(digest.bytes)]
             ).first
-            guard row == StorageRow([.octets(known.passkey.octets), .integer(known.end)]),
+            guard row == StorageRow([.bytes(known.passkey.bytes), .integer(known.end)]),
                 let passkey = try Self.passkey(known.passkey, session, ledger)
             else {
                 throw ServerError(
@@ -147,7 +147,7 @@ extension Catalog {
     public func endAllSessions(by actor: String) async throws(ServerError) -> Int {
         try await transact { step throws(ServerError) in
             let sessions = step.ledger.people.sessions
-            let digests = sessions.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+            let digests = sessions.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
             for digest in digests { try step.endSession(digest, by: actor) }
             return sessions.values.count { $0.end >= step.now }
         }
@@ -161,8 +161,8 @@ extension Catalog.Step {
         let sessions = ledger.people.sessions.filter { $0.value.end >= now }
         let byPasskey = Dictionary(grouping: sessions) { $0.value.passkey }
         var ending = Set(
-            Self.oldestFirst(byPasskey[passkey] ?? []).dropLast(Catalog.greatestSessionsOfPasskey - 1).map(\.key))
-        if sessions.count - ending.count >= Catalog.greatestSessionCount {
+            Self.oldestFirst(byPasskey[passkey] ?? []).dropLast(Catalog.maximumSessionsOfPasskey - 1).map(\.key))
+        if sessions.count - ending.count >= Catalog.maximumSessionCount {
             let fullest = byPasskey.values.max { $0.count < $1.count } ?? []
             if let oldest = Self.oldestFirst(fullest).first { ending.insert(oldest.key) }
         }
@@ -175,12 +175,12 @@ extension Catalog.Step {
     ) -> [Dictionary<Digest, PeopleLedger.Session>.Element] {
         sessions.sorted {
             $0.value.end == $1.value.end
-                ? $0.key.octets.lexicographicallyPrecedes($1.key.octets) : $0.value.end < $1.value.end
+                ? $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) : $0.value.end < $1.value.end
         }
     }
 
     fileprivate mutating func endSession(_ digest: Digest, by actor: String) throws(ServerError) {
-        try session.run("DELETE FROM session WHERE digest = $1", [.octets(digest.octets)])
+        try session.run("DELETE FROM session WHERE digest = $1", [.bytes(digest.bytes)])
         try record(.session, by: actor, ["action": PeopleLedger.Action.ended.rawValue, "session": "\(digest)"])
     }
 

@@ -1,6 +1,6 @@
 extension Catalog {
     /// More tokens than anybody keeps count of.
-    static let greatestTokenCount = 1_000
+    static let maximumTokenCount = 1_000
 
     /// Makes a token.
     /// - Parameters:
@@ -23,24 +23,24 @@ extension Catalog {
             guard grant.end > step.now else {
                 throw ServerError(.invalidValue, of: "end", expected: "a time to come", found: "\(grant.end)")
             }
-            guard step.ledger.tokens.count < Self.greatestTokenCount,
+            guard step.ledger.tokens.count < Self.maximumTokenCount,
                 !step.ledger.tokens.values.contains(where: { $0.name.utf8.elementsEqual(grant.name.utf8) })
             else {
                 throw ServerError(
                     .constraint, of: "token \(grant.name)",
-                    expected: "a new name, and at most \(Self.greatestTokenCount) tokens", found: "another",
+                    expected: "a new name, and at most \(Self.maximumTokenCount) tokens", found: "another",
                     remedy: "Take another name, or end the old one first: "
                         + "`holdfast-server token revoke \(grant.name) --data DIR`.")
             }
             // Only what the audit does not know can be there.
             try step.session.run(
-                "DELETE FROM token WHERE name = $1 OR digest = $2", [.text(grant.name), .octets(digest.octets)])
+                "DELETE FROM token WHERE name = $1 OR digest = $2", [.text(grant.name), .bytes(digest.bytes)])
             try step.session.run(
                 """
                 INSERT INTO token (digest, name, app, scopes, created_at, ends_at) VALUES ($1, $2, $3, $4, $5, $6)
                 """,
                 [
-                    .octets(digest.octets), .text(grant.name), .optional(grant.app?.description),
+                    .bytes(digest.bytes), .text(grant.name), .optional(grant.app?.description),
                     .text(grant.scopeText), .integer(step.now), .integer(grant.end),
                 ])
             var facts = [
@@ -73,7 +73,7 @@ extension Catalog {
                     .notFound, of: "token", expected: "the name of a token", found: name,
                     remedy: "Take a name that `holdfast-server token list --data DIR` shows.")
             }
-            try step.session.run("DELETE FROM token WHERE digest = $1", [.octets(digest.octets)])
+            try step.session.run("DELETE FROM token WHERE digest = $1", [.bytes(digest.bytes)])
             try step.record(.token, by: actor, ["action": "revoked", "token": "\(digest)", "name": grant.name])
         }
     }
@@ -98,7 +98,7 @@ extension Catalog {
             // A clock that was set back makes no token young.
             guard max(try session.now(), ledger.latestTime) <= grant.end else { return nil }
             let row = try session.run(
-                "SELECT name, app, scopes, ends_at FROM token WHERE digest = $1", [.octets(digest.octets)]
+                "SELECT name, app, scopes, ends_at FROM token WHERE digest = $1", [.bytes(digest.bytes)]
             ).first
             let expected = StorageRow([
                 .text(grant.name), .optional(grant.app?.description), .text(grant.scopeText), .integer(grant.end),

@@ -105,9 +105,9 @@ public final class Catalog: Sendable {
             _ event: AuditEntry.Event, by actor: String, _ facts: [String: String]
         ) throws(ServerError) {
             let entry = try ledger.chain.next(event, by: actor, at: now, facts: facts)
-            try ledger.follow(entry.octets)
+            try ledger.follow(entry.bytes)
             try session.run(
-                "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .octets(entry.octets)])
+                "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .bytes(entry.bytes)])
         }
     }
 
@@ -211,7 +211,7 @@ public final class Catalog: Sendable {
         try await look { session, _ throws(ServerError) in
             try session.run(
                 "SELECT entry FROM audit WHERE place > $1 ORDER BY place LIMIT $2", [.integer(place), .integer(limit)]
-            ).map { row throws(ServerError) in try row.octets(0) }
+            ).map { row throws(ServerError) in try row.bytes(0) }
         }
     }
 
@@ -233,7 +233,7 @@ public final class Catalog: Sendable {
         // The last entry that is known is read again: an audit that was rewritten has another one there, or none.
         if count > 0 {
             guard let last = rows.first, try last.integer(0) == count - 1,
-                Digest(of: try last.octets(1)) == ledger.chain.head.digest
+                Digest(of: try last.bytes(1)) == ledger.chain.head.digest
             else { throw isAnother("an audit without it", [ledger.chain.head]) }
             rows.removeFirst()
         }
@@ -244,7 +244,7 @@ public final class Catalog: Sendable {
         // Part by part, so that the memory that this takes does not grow with the audit.
         while !rows.isEmpty {
             for row in rows {
-                try next.follow(try row.octets(1))
+                try next.follow(try row.bytes(1))
                 try requireOwn(next.chain.head, heads)
             }
             rows = rows.count < Self.part - 1 ? [] : try Self.entries(from: next.chain.head.count, session)

@@ -35,7 +35,7 @@ public struct CatalogHost: Sendable, Hashable {
         else {
             throw ServerError(
                 .invalidValue, of: "host", expected: "a name in lower case or an address, a port of 1 to 65535",
-                found: "another text of \(name.utf8.count) octets, or port \(port)")
+                found: "another text of \(name.utf8.count) bytes, or port \(port)")
         }
         guard dial.map({ ASCIIText.isPrintable($0.utf8, 1...255) }) ?? true else {
             throw ServerError(
@@ -56,7 +56,7 @@ public struct CatalogHost: Sendable, Hashable {
         guard (try? DialedHost(dial, port: Int(port))) != nil else {
             throw ServerError(
                 .invalidValue, of: "dial", expected: "an address or a name, without a port",
-                found: "another text of \(dial.utf8.count) octets",
+                found: "another text of \(dial.utf8.count) bytes",
                 remedy: "Leave the port out: the host's port is dialed.")
         }
     }
@@ -65,13 +65,13 @@ public struct CatalogHost: Sendable, Hashable {
     public var label: String { "\(name):\(port)" }
 
     /// What the audit has the digest of.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         var members: [String: CanonicalJSON] = [
             "name": .text(name), "port": .integer(port), "renewal": .text(renewal.rawValue),
         ]
         if let dial { members["dial"] = .text(dial) }
         // Hosts of before have the digest that they had.
         if hasOneKeyKind { members["oneKeyKind"] = .boolean(true) }
-        return CanonicalJSON.object(members).octets
+        return CanonicalJSON.object(members).bytes
     }
 }

@@ -31,7 +31,7 @@ public struct ClockGuard: Sendable, Hashable {
     /// A clock that is kept right is slowed down or sped up by at most 500 parts in a million (adjtimex(2)).
     private static let drift: Int64 = 2_000
     /// In seconds, seven days: after a longer stop, nothing on this machine tells the stop from a clock that jumped.
-    private static let longestStop: Int64 = 7 * 86_400
+    private static let maximumStop: Int64 = 7 * 86_400
 
     /// What time is measured from: the first reading since the machine started that was believed. Later ones must not take
     /// its place, or a clock could be moved by ten minutes again and again.
@@ -68,9 +68,9 @@ public struct ClockGuard: Sendable, Hashable {
         guard wall >= last - Self.tolerance else {
             return Self.problem("a time from \(Self.text(last)) on, when the server ran last", wall)
         }
-        guard spansStops || wall - last <= Self.longestStop else {
+        guard spansStops || wall - last <= Self.maximumStop else {
             return Self.problem(
-                "at most \(Self.text(last + Self.longestStop)), seven days after the server ran last", wall)
+                "at most \(Self.text(last + Self.maximumStop)), seven days after the server ran last", wall)
         }
         return nil
     }
@@ -98,18 +98,18 @@ public struct ClockGuard: Sendable, Hashable {
 
 extension ClockGuard {
     private static let header = "holdfast-clock-v1"
-    static let greatestSize = 512
+    static let maximumSize = 512
 
     /// What a later process continues from: three lines, the second one with the anchor.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         let anchor = anchor.map { "\($0.wall) \($0.steady) \($0.boot ?? "-")" } ?? "-"
         return Array("\(Self.header)\n\(anchor)\n\(seen)\n".utf8)
     }
 
-    /// Reads what ``octets`` wrote.
+    /// Reads what ``bytes`` wrote.
     /// - Throws: ``ServerError`` `malformed`.
-    init(_ octets: [UInt8], spansStops: Bool) throws(ServerError) {
-        var lines = try LineReader(octets, "clock", limit: Self.greatestSize)
+    init(_ bytes: [UInt8], spansStops: Bool) throws(ServerError) {
+        var lines = try LineReader(bytes, "clock", limit: Self.maximumSize)
         try lines.line("header", equalTo: Self.header)
         let anchor = try lines.line("anchor", "two numbers and the start of the machine") { line -> Reading?? in
             if line.elementsEqual("-".utf8) { return .some(nil) }
@@ -120,7 +120,7 @@ extension ClockGuard {
             let boot = parts[2].elementsEqual("-".utf8) ? nil : String(decoding: parts[2], as: UTF8.self)
             return Reading(wall: wall, steady: steady, boot: boot)
         }
-        let seen = try lines.number("seen", in: 0...CanonicalJSON.greatestInteger)
+        let seen = try lines.number("seen", in: 0...CanonicalJSON.maximumInteger)
         try lines.finish()
         self.init(anchor: anchor, seen: seen, spansStops: spansStops)
     }

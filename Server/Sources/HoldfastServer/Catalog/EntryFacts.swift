@@ -27,9 +27,9 @@ struct EntryFacts {
         entry.facts[name] == nil ? nil : try digest(name)
     }
 
-    func octets(_ name: String, count: Int) throws(ServerError) -> [UInt8] {
-        guard let octets = Hex.decode(try text(name).utf8, count: count) else { throw impossible("digits as \(name)") }
-        return octets
+    func bytes(_ name: String, count: Int) throws(ServerError) -> [UInt8] {
+        guard let bytes = Hex.decode(try text(name).utf8, count: count) else { throw impossible("digits as \(name)") }
+        return bytes
     }
 
     func id(_ name: String) throws(ServerError) -> RandomID {
@@ -38,7 +38,7 @@ struct EntryFacts {
     }
 
     func app() throws(ServerError) -> AppName {
-        guard let app = AppName(octets: try text("app").utf8) else { throw impossible("the name of an app") }
+        guard let app = AppName(bytes: try text("app").utf8) else { throw impossible("the name of an app") }
         return app
     }
 
@@ -47,7 +47,7 @@ struct EntryFacts {
     /// What became of a key.
     func keyAction() throws(ServerError) -> Catalog.KeyAction {
         guard has("action") else { return .made }
-        guard let action = Catalog.KeyAction(octets: try text("action").utf8) else {
+        guard let action = Catalog.KeyAction(bytes: try text("action").utf8) else {
             throw impossible("what became of a key")
         }
         return action

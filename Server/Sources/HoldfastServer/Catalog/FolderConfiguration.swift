@@ -12,12 +12,12 @@ public struct FolderConfiguration: Sendable, Hashable {
     private static let name = "holdfast-server-v1"
 
     /// Puts a configuration together.
-    /// - Throws: ``ServerError`` `invalidValue` for a path that is not 1 to 4,096 octets.
+    /// - Throws: ``ServerError`` `invalidValue` for a path that is not 1 to 4,096 bytes.
     public init(
         server: RandomID, genesis: Digest, secret: String, database: PostgreSQLAddress? = nil
     ) throws(ServerError) {
         guard (1...4_096).contains(secret.utf8.count) else {
-            throw ServerError(.invalidValue, of: "secret", expected: "a path", found: "\(secret.utf8.count) octets")
+            throw ServerError(.invalidValue, of: "secret", expected: "a path", found: "\(secret.utf8.count) bytes")
         }
         self.server = server
         self.genesis = genesis
@@ -25,20 +25,20 @@ public struct FolderConfiguration: Sendable, Hashable {
         self.database = database
     }
 
-    /// The canonical octets, with a line feed at the end.
-    public var octets: [UInt8] {
+    /// The canonical bytes, with a line feed at the end.
+    public var bytes: [UInt8] {
         var members: [String: CanonicalJSON] = [
             "format": .text(Self.name), "server": .text("\(server)"), "genesis": .text("\(genesis)"),
             "secret": .text(secret),
         ]
         if let database { members["database"] = .text(database.withoutPassword) }
-        return CanonicalJSON.object(members).octets + [0x0A]
+        return CanonicalJSON.object(members).bytes + [0x0A]
     }
 
     /// Reads a configuration.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
-    public init(_ octets: [UInt8]) throws(ServerError) {
-        let line = octets.last == 0x0A ? Array(octets.dropLast()) : octets
+    public init(_ bytes: [UInt8]) throws(ServerError) {
+        let line = bytes.last == 0x0A ? Array(bytes.dropLast()) : bytes
         var fields = try JSONFields(
             try CanonicalJSONReader.read(line, "configuration", limit: 16 << 10), "configuration")
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }

@@ -58,7 +58,7 @@ public struct Ledger: Sendable {
     public struct Version: Sendable, Hashable {
         /// The version; the first is 1.
         public let version: Int64
-        /// The digest of its octets; ``Digest/nothing`` if it is no longer published.
+        /// The digest of its bytes; ``Digest/nothing`` if it is no longer published.
         public let digest: Digest
 
         /// Whether it is no longer published.
@@ -182,9 +182,9 @@ public struct Ledger: Sendable {
     /// Takes the next entry.
     /// - Throws: ``ServerError`` `brokenChain` for one that does not follow, or that cannot have happened; nothing has
     ///   changed then.
-    public mutating func follow(_ octets: [UInt8]) throws(ServerError) {
+    public mutating func follow(_ bytes: [UInt8]) throws(ServerError) {
         var chain = chain
-        let entry = try chain.follow(octets)
+        let entry = try chain.follow(bytes)
         try apply(entry)
         touches.take(entry, about: app(of: entry))
         self.chain = chain
@@ -257,7 +257,7 @@ public struct Ledger: Sendable {
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
         case .invitation, .passkey, .session, .pages: try people.take(entry, facts)
-        case .resealed: secretID = try facts.octets("secret", count: 8)
+        case .resealed: secretID = try facts.bytes("secret", count: 8)
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
         case .resumed: applyResumption(entry.time)

@@ -5,7 +5,7 @@ public struct Observation: Sendable, Hashable {
     /// The address.
     public let address: String
     /// What it showed; nil if it could not be read.
-    public let chain: HostChain?
+    public let chain: CertificateChain?
     /// Why it could not be read; nil if it was.
     public let failure: String?
     /// When this was seen for the first time without a break, in seconds since 1970.
@@ -15,7 +15,8 @@ public struct Observation: Sendable, Hashable {
 
     /// States what was seen.
     public init(
-        vantage: String, address: String, chain: HostChain?, failure: String? = nil, firstSeen: Int64, lastSeen: Int64
+        vantage: String, address: String, chain: CertificateChain?, failure: String? = nil, firstSeen: Int64,
+        lastSeen: Int64
     ) {
         self.vantage = vantage
         self.address = address

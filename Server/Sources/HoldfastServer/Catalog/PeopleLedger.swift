@@ -53,7 +53,7 @@ struct PeopleLedger: Sendable {
                 let named = try facts.has("apps") ? facts.text("apps") : nil
                 let some = named.flatMap { AppName.set(line: $0.utf8) }
                 guard named == nil || some != nil else { throw facts.impossible("names of apps") }
-                guard let purpose = PasskeyPurpose(octets: try facts.text("purpose").utf8) else {
+                guard let purpose = PasskeyPurpose(bytes: try facts.text("purpose").utf8) else {
                     throw facts.impossible("what a passkey is for")
                 }
                 let right = try facts.has("scope") ? facts.text("scope") : nil
@@ -88,7 +88,7 @@ struct PeopleLedger: Sendable {
             case .yielded: throw facts.impossible("what became of a session")
             }
         case .pages:
-            guard let party = RelyingParty(octets: try facts.text("origin").utf8) else {
+            guard let party = RelyingParty(bytes: try facts.text("origin").utf8) else {
                 throw facts.impossible("an origin")
             }
             pages = party
@@ -149,7 +149,7 @@ struct PeopleLedger: Sendable {
     }
 
     private func action(_ facts: EntryFacts) throws(ServerError) -> Action {
-        guard let action = Action(octets: try facts.text("action").utf8) else {
+        guard let action = Action(bytes: try facts.text("action").utf8) else {
             throw facts.impossible("what became of it")
         }
         return action

@@ -19,7 +19,7 @@ public struct RegisteredPasskey: Sendable, Hashable {
     public var party: RelyingParty { credential.party }
 
     /// Everything but the counter: canonical JSON, whose digest is in the audit.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         var members: [String: CanonicalJSON] = [
             "person": .text(person), "purpose": .text(credential.purpose.rawValue),
             "credential": .text(Base64.encode(credential.id)),
@@ -29,7 +29,7 @@ public struct RegisteredPasskey: Sendable, Hashable {
         // Those of before have the digest that they had.
         if let apps { members["apps"] = .text(AppName.line(apps)) }
         if scope != .read { members["scope"] = .text(scope.text) }
-        return CanonicalJSON.object(members).octets
+        return CanonicalJSON.object(members).bytes
     }
 
     /// Takes a new passkey.
@@ -43,22 +43,22 @@ public struct RegisteredPasskey: Sendable, Hashable {
         self.credential = credential
     }
 
-    /// Reads what ``octets`` writes.
+    /// Reads what ``bytes`` writes.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
-    init(_ octets: [UInt8], counter: UInt32) throws(ServerError) {
+    init(_ bytes: [UInt8], counter: UInt32) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "passkey", limit: 8 << 10), "passkey")
+            try CanonicalJSONReader.read(bytes, "passkey", limit: 8 << 10), "passkey")
         let person = try fields.text("person", "a name without spaces") { text in
             ASCIIText.isPrintable(text, 1...64) ? String(decoding: text, as: UTF8.self) : nil
         }
-        let purpose = try fields.text("purpose", "sign-in or approval") { PasskeyPurpose(octets: $0) }
-        let id = try fields.text("credential", "Base64 of 1 to \(AuthenticatorData.longestID) octets") { text in
-            Base64.decode(text).flatMap { (1...AuthenticatorData.longestID).contains($0.count) ? $0 : nil }
+        let purpose = try fields.text("purpose", "sign-in or approval") { PasskeyPurpose(bytes: $0) }
+        let id = try fields.text("credential", "Base64 of 1 to \(AuthenticatorData.maximumID) bytes") { text in
+            Base64.decode(text).flatMap { (1...AuthenticatorData.maximumID).contains($0.count) ? $0 : nil }
         }
         let key = try fields.text("key", "Base64 of a SubjectPublicKeyInfo of P-256 or Ed25519") { text in
             Base64.decode(text).flatMap { try? ApproverKey(der: $0) }.flatMap { $0.isOfPasskeys ? $0 : nil }
         }
-        let party = try fields.text("origin", "an origin") { RelyingParty(octets: $0) }
+        let party = try fields.text("origin", "an origin") { RelyingParty(bytes: $0) }
         let isBackupEligible = try fields.boolean("backupEligible")
         let apps = try fields.optionalText("apps").map { text throws(ServerError) in
             guard let apps = AppName.set(line: text) else { throw fields.invalid("apps", "sorted names of apps") }

@@ -40,8 +40,8 @@ public final class ServerTime: Sendable {
         self.file = file
         var state = State(known: ClockGuard(spansStops: spansStops))
         do throws(ServerError) {
-            if let file, let octets = try WholeFile.read(file, limit: ClockGuard.greatestSize) {
-                state.known = try ClockGuard(octets, spansStops: spansStops)
+            if let file, let bytes = try WholeFile.read(file, limit: ClockGuard.maximumSize) {
+                state.known = try ClockGuard(bytes, spansStops: spansStops)
             }
         } catch {
             state.damage = error
@@ -127,16 +127,16 @@ public final class ServerTime: Sendable {
     func note() throws(ServerError) {
         guard let file else { return }
         let now = steady.seconds
-        let octets = state.withLock { state -> [UInt8]? in
+        let bytes = state.withLock { state -> [UInt8]? in
             guard state.damage == nil, state.known.anchor != nil,
                 state.written.map({ now - $0 >= Self.writing }) ?? true
             else { return nil }
             state.written = now
-            return state.known.octets
+            return state.known.bytes
         }
-        guard let octets else { return }
+        guard let bytes else { return }
         do throws(ServerError) {
-            try WholeFile.replace(file, with: octets)
+            try WholeFile.replace(file, with: bytes)
         } catch {
             state.withLock { $0.written = nil }
             throw error

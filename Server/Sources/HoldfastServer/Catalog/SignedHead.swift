@@ -24,9 +24,9 @@ struct SignedHead: Sendable, Hashable {
     init?(_ session: any StorageSession) throws(ServerError) {
         let row = try session.run("SELECT count, digest, secret_id, code FROM audit_head WHERE id = 1").first
         guard let row else { return nil }
-        head = AuditHead(count: try row.integer(0), digest: try row.octets(1) { Digest(octets: $0) })
-        secretID = try row.octets(2)
-        code = try row.octets(3)
+        head = AuditHead(count: try row.integer(0), digest: try row.bytes(1) { Digest(bytes: $0) })
+        secretID = try row.bytes(2)
+        code = try row.bytes(3)
     }
 
     /// Writes the row in the place of one that the same secret has signed, or of any.
@@ -39,7 +39,7 @@ struct SignedHead: Sendable, Hashable {
             INSERT INTO audit_head (id, count, digest, secret_id, code) VALUES (1, $1, $2, $3, $4) \
             ON CONFLICT (id) DO UPDATE SET count = excluded.count, digest = excluded.digest, code = excluded.code \
             WHERE audit_head.secret_id = excluded.secret_id RETURNING id
-            """, [.integer(head.count), .octets(head.digest.octets), .octets(secretID), .octets(code)])
+            """, [.integer(head.count), .bytes(head.digest.bytes), .bytes(secretID), .bytes(code)])
         guard written.isEmpty else { return }
         throw (try SignedHead(session) ?? self).isOfAnotherSecret(than: secretID)
     }

@@ -18,7 +18,7 @@ public enum Vantage {
         guard isName(text) else {
             throw ServerError(
                 .invalidValue, of: "vantage", expected: "1 to 64 letters, digits, periods, hyphens and underscores",
-                found: "another text of \(text.utf8.count) octets")
+                found: "another text of \(text.utf8.count) bytes")
         }
     }
 }

@@ -8,14 +8,14 @@ struct ApprovedContents: Sendable {
     let canary: PublishedHosts?
 
     /// The keys that people approved or announced for a host's own certificates.
-    func keys(of host: CatalogHost, _ next: NextShown) -> Set<Digest> {
+    func keys(of host: CatalogHost, _ next: AnnouncedCertificates) -> Set<Digest> {
         let hosts = [published?.pins(of: host), canary?.pins(of: host)].compactMap(\.self)
         let keys = hosts.flatMap { $0.keys.filter { $0.role == .leaf }.map(\.pin) }
         return Set(keys + next.keys.map { Digest(of: $0) } + next.chains.compactMap(\.chain.leafKey))
     }
 
     /// The certificates that are published under the very name of a host, or announced for it.
-    func certificates(of host: CatalogHost, _ next: NextShown) -> Set<Digest> {
+    func certificates(of host: CatalogHost, _ next: AnnouncedCertificates) -> Set<Digest> {
         Set((published?.named(host)?.certificates ?? []).map(\.fingerprint) + next.chains.map(\.chain.fingerprint))
     }
 }

@@ -45,7 +45,7 @@ struct CanaryJudge {
         return [
             "the canary \(name) has it until \(text) at the earliest: its clients were seen to get in for "
                 + "\(probes.followed(at: now)) s of \(span) s, without a refusal and with a look at least every "
-                + "\(CanaryProbes.longestPause) s"
+                + "\(CanaryProbes.maximumPause) s"
         ]
     }
 }

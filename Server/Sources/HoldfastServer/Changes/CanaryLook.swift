@@ -7,7 +7,7 @@ struct CanaryLook: Sendable, Hashable {
     private(set) var unknown: [String] = []
 
     /// More than anybody reads, and less than an entry of the audit has room for.
-    private static let (greatestCount, greatestLength) = (16, 480)
+    private static let (maximumCount, maximumLength) = (16, 480)
 
     /// Whether every client got in.
     var isGood: Bool { refusals.isEmpty && unknown.isEmpty }
@@ -17,9 +17,9 @@ struct CanaryLook: Sendable, Hashable {
     mutating func leaveOpen(_ words: String) { Self.add(words, to: &unknown) }
 
     private static func add(_ words: String, to list: inout [String]) {
-        guard list.count < greatestCount else { return }
+        guard list.count < maximumCount else { return }
         // What a certificate says of itself is in them: as long as it likes, in any script.
-        let scalars = words.unicodeScalars.prefix(greatestLength).map { $0 == "\n" ? " " : $0 }
+        let scalars = words.unicodeScalars.prefix(maximumLength).map { $0 == "\n" ? " " : $0 }
         let line = String(String.UnicodeScalarView(scalars))
         if !list.contains(where: { $0.utf8.elementsEqual(line.utf8) }) { list.append(line) }
     }

@@ -59,7 +59,7 @@ extension Catalog {
     static func canaryRepository(
         of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> CanaryRepository? {
-        guard let name = AppName(octets: "\(app)-canary".utf8), let publications = ledger.apps[name] else {
+        guard let name = AppName(bytes: "\(app)-canary".utf8), let publications = ledger.apps[name] else {
             return nil
         }
         var (newest, since): (Content?, Int64) = (nil, 0)

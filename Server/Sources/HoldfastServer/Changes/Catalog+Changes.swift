@@ -7,7 +7,7 @@ extension Catalog {
     ///   - outlook: its outlook, canonical JSON.
     ///   - forced: the gates that it passes even if it fails them.
     ///   - proposer: the digest of the proposer's key; nil for nobody who approves.
-    ///   - reason: why: 1 to 1,024 octets.
+    ///   - reason: why: 1 to 1,024 bytes.
     ///   - actor: who proposes it, for the audit.
     ///   - base: the generation that the outlook was made for.
     ///   - generator: makes the id.
@@ -55,22 +55,22 @@ extension Catalog {
         guard let proposal = ledger.proposals[id] else {
             throw missingChange(id)
         }
-        let row = try session.run("SELECT content, outlook FROM change WHERE id = $1", [.octets(id.octets)]).first
-        guard let row, Digest(of: try row.octets(0)) == proposal.content,
-            Digest(of: try row.octets(1)) == proposal.outlook
+        let row = try session.run("SELECT content, outlook FROM change WHERE id = $1", [.bytes(id.bytes)]).first
+        guard let row, Digest(of: try row.bytes(0)) == proposal.content,
+            Digest(of: try row.bytes(1)) == proposal.outlook
         else {
             throw ServerError(
                 .brokenChain, of: "change \(id)", expected: "the content and the outlook that were proposed",
                 found: "others")
         }
-        let content = try Content(try row.octets(0))
+        let content = try Content(try row.bytes(0))
         guard content.app == proposal.app else {
             throw ServerError(.brokenChain, of: "change \(id)", expected: "\(proposal.app)", found: "\(content.app)")
         }
         // Everything else comes from the audit, whatever the row says.
         let canary = ledger.canaries[proposal.app]
         return Change(
-            id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
+            id: id, content: content, outlook: try row.bytes(1), baseGeneration: proposal.baseGeneration,
             forced: try gates(proposal.forced), proposer: proposal.proposer, reason: proposal.reason,
             proposed: proposal.time, canaryBegan: canary?.change == id ? canary?.began : nil,
             approvals: try approvals(of: id, proposal.app, session, ledger), ended: ledger.ended[id],
@@ -83,12 +83,12 @@ extension Catalog {
     ) throws(ServerError) -> [SignedApproval] {
         try session.run(
             "SELECT identity, text, signature FROM approval WHERE change_id = $1 ORDER BY identity, text LIMIT 1000",
-            [.octets(id.octets)]
+            [.bytes(id.bytes)]
         ).map { row throws(ServerError) in
             SignedApproval(
-                text: try row.octets(1),
+                text: try row.bytes(1),
                 signature: ApproverSignature(
-                    identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2)))
+                    identity: try row.bytes(0) { Digest(bytes: $0) }, signature: try row.bytes(2)))
         }.filter { ledger.people.allows($0.signature.identity, app) }
     }
 
@@ -96,7 +96,7 @@ extension Catalog {
         guard !text.utf8.elementsEqual("-".utf8) else { return [] }
         var gates: Set<Gate> = []
         for name in text.utf8.split(separator: UInt8(ascii: ",")) {
-            guard let gate = Gate(octets: name), gate.canBeForced else {
+            guard let gate = Gate(bytes: name), gate.canBeForced else {
                 throw ServerError(.brokenChain, of: "audit", expected: "names of gates", found: "others")
             }
             gates.insert(gate)
@@ -153,8 +153,8 @@ extension Catalog {
                 ON CONFLICT (change_id, identity, text) DO UPDATE SET signature = excluded.signature
                 """,
                 [
-                    .octets(change.id.octets), .octets(who.octets), .octets(approval.text),
-                    .octets(approval.signature.signature), .integer(step.now),
+                    .bytes(change.id.bytes), .bytes(who.bytes), .bytes(approval.text),
+                    .bytes(approval.signature.signature), .integer(step.now),
                 ])
             try step.record(
                 text.verdict == .approve ? .approved : .rejected, by: signers.map { "\($0)" }.joined(),
@@ -163,7 +163,7 @@ extension Catalog {
     }
 
     /// Of one person. No more are read than a thousand, so that nobody's crowd out what others said.
-    private static let greatestApprovalCount = 8
+    private static let maximumApprovalCount = 8
 
     private static func requireFewApprovals(
         by identity: Digest, _ text: ApprovalText, _ session: any StorageSession
@@ -171,26 +171,26 @@ extension Catalog {
         let change = text.subject.change
         let texts = try session.run(
             "SELECT text FROM approval WHERE change_id = $1 AND identity = $2",
-            [.octets(change.octets), .octets(identity.octets)])
-        guard texts.count >= greatestApprovalCount, !texts.contains(where: { $0[0] == .octets(text.octets) }) else {
+            [.bytes(change.bytes), .bytes(identity.bytes)])
+        guard texts.count >= maximumApprovalCount, !texts.contains(where: { $0[0] == .bytes(text.bytes) }) else {
             return
         }
         throw ServerError(
-            .constraint, of: "change \(change)", expected: "at most \(greatestApprovalCount) approvals by one person",
+            .constraint, of: "change \(change)", expected: "at most \(maximumApprovalCount) approvals by one person",
             found: "one more", remedy: "One that has not ended is enough; propose the change again if all have.")
     }
 
     /// Of one app. Whoever may only propose cannot fill the disk with changes, or the list that people look through.
-    private static let greatestOpenCount = 100
+    private static let maximumOpenCount = 100
 
     /// Refuses what somebody with a token proposes while many changes wait.
     /// - Throws: ``ServerError`` `constraint`.
     func requireFewOpenChanges(of app: AppName) async throws(ServerError) {
         let now = try await self.now()
         let open = ledger.openChanges(at: now).count { $0.proposal.app == app }
-        guard open < Self.greatestOpenCount else {
+        guard open < Self.maximumOpenCount else {
             throw ServerError(
-                .constraint, of: "changes", expected: "less than \(Self.greatestOpenCount) open changes of \(app)",
+                .constraint, of: "changes", expected: "less than \(Self.maximumOpenCount) open changes of \(app)",
                 found: "\(open)",
                 remedy:
                     "Revoke the token of whoever proposed them; holdfast-server change propose works all the same, and what nobody approves lapses."
@@ -215,7 +215,7 @@ extension Catalog.Step {
     ) throws(ServerError) {
         guard (1...1_024).contains(reason.utf8.count) else {
             throw ServerError(
-                .invalidValue, of: "reason", expected: "1 to 1024 octets", found: "\(reason.utf8.count)",
+                .invalidValue, of: "reason", expected: "1 to 1024 bytes", found: "\(reason.utf8.count)",
                 remedy: "Say why, for those who approve and for the audit.")
         }
         let gates = Catalog.text(of: forced)
@@ -232,8 +232,8 @@ extension Catalog.Step {
             created_at, ends_at) VALUES ($1, $2, 'proposed', $3, $4, $5, $6, $7, $8, $9, $10)
             """,
             [
-                .octets(id.octets), .text("\(content.app)"), .integer(base), .octets(content.octets),
-                .octets(outlook), .text(gates), .optional(proposer?.octets), .text(reason), .integer(now),
+                .bytes(id.bytes), .text("\(content.app)"), .integer(base), .bytes(content.bytes),
+                .bytes(outlook), .text(gates), .optional(proposer?.bytes), .text(reason), .integer(now),
                 .integer(PublicationTiming.changeEnd(of: now)),
             ])
         try Catalog.keepKeys(of: content, session, ledger)

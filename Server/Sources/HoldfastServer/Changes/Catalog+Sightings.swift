@@ -3,7 +3,7 @@ extension Catalog {
     /// more.
     private static let repetition: Int64 = 2_700
     /// More certificates than a host has at all its addresses. Others are not said, and count for nothing.
-    private static let greatestCount = 32
+    private static let maximumCount = 32
 
     /// Notes what was seen in one look, all of it or nothing.
     /// - Parameters:
@@ -63,7 +63,7 @@ extension Catalog {
         let id: Int64
         let host: CatalogHost
         let app: AppName
-        let chains: [HostChain]
+        let chains: [CertificateChain]
         let standings: [Digest: SightingStanding]
     }
 
@@ -102,7 +102,7 @@ extension Catalog {
     /// The certificates to say, at most as many as a host has: first those whose sighting says most, so that nothing else a
     /// host presents takes their place.
     static func sayable(
-        _ chains: [HostChain], unlike known: Set<Digest>, _ standings: [Digest: SightingStanding]
+        _ chains: [CertificateChain], unlike known: Set<Digest>, _ standings: [Digest: SightingStanding]
     ) -> [Digest] {
         var ranks: [Digest: Int64] = [:]
         for chain in chains where !known.contains(chain.fingerprint) {
@@ -110,7 +110,7 @@ extension Catalog {
                 ranks[chain.fingerprint] ?? 0, (standings[chain.digest] ?? .other).rawValue)
         }
         let order = ranks.map { (rank: -$0.value, text: "\($0.key)", digest: $0.key) }
-        return order.sorted { ($0.rank, $0.text) < ($1.rank, $1.text) }.prefix(greatestCount).map(\.digest)
+        return order.sorted { ($0.rank, $0.text) < ($1.rank, $1.text) }.prefix(maximumCount).map(\.digest)
     }
 
     private static func isSaid(
@@ -123,7 +123,8 @@ extension Catalog {
 
     /// Says which certificates are neither published nor announced, unless there are none, or the audit has them.
     private static func say(
-        _ chains: [HostChain], at time: Int64, from vantage: String, at id: Int64, _ host: CatalogHost, _ app: AppName,
+        _ chains: [CertificateChain], at time: Int64, from vantage: String, at id: Int64, _ host: CatalogHost,
+        _ app: AppName,
         _ approved: ApprovedContents, _ standings: [Digest: SightingStanding], _ step: inout Step, by actor: String
     ) throws(ServerError) {
         let next = try next(id, host, app, step.session, step.ledger)

@@ -7,7 +7,7 @@ extension Catalog {
     /// - Returns: those, and whether there are more.
     static func standings(
         of app: AppName, from start: Int, limit: Int, _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> (changes: [ChangeStanding], hasMore: Bool) {
+    ) throws(ServerError) -> (changes: [ChangeStatus], hasMore: Bool) {
         let ids = ledger.proposals.filter { $0.value.app == app }
             .sorted { ($0.value.time, "\($0.key)") > ($1.value.time, "\($1.key)") }.map(\.key)
         let changes = try ids.dropFirst(start).prefix(limit).map { id throws(ServerError) in

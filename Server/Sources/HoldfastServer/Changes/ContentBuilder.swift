@@ -4,7 +4,7 @@ import Holdfast
 /// Puts together the content that follows from what is published and what was announced. Observations never remove a pin,
 /// and add one only where a person asks for it.
 struct ContentBuilder {
-    let scene: AppScene
+    let scene: AppSnapshot
     /// The formats to publish; nil for those that are published.
     var formats: [ContentFormat]?
     /// What challenge answers say about hosts without pins; nil for what is published.
@@ -30,7 +30,7 @@ struct ContentBuilder {
             domains: domains ?? scene.published?.domains, end: end)
     }
 
-    private func content(of host: AppScene.Host, by check: AnnouncementCheck) throws(ServerError) -> ContentHost {
+    private func content(of host: AppSnapshot.Host, by check: AnnouncementCheck) throws(ServerError) -> ContentHost {
         let (name, port) = (host.host.name, host.host.port)
         let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
         let fit = scene.fitAnnouncements(of: host, by: check)
@@ -62,7 +62,7 @@ struct ContentBuilder {
 
     /// What was seen within the hour. What is neither published nor announced must have been seen from two vantages.
     private func seen(
-        of host: AppScene.Host, unlike old: ContentHost?, _ announced: [X509Certificate]
+        of host: AppSnapshot.Host, unlike old: ContentHost?, _ announced: [X509Certificate]
     ) throws(ServerError) -> [X509Certificate] {
         let known = Set(announced.map { Digest(of: $0.der) } + (old?.certificates.map(\.fingerprint) ?? []))
         var seen: [X509Certificate] = []
@@ -86,7 +86,7 @@ struct ContentBuilder {
     }
 }
 
-extension AppScene {
+extension AppSnapshot {
     /// What a content adds that nobody announced, in words.
     func unannounced(in content: Content) -> [String] {
         let before = Dictionary((published?.hosts ?? []).map { ($0.sortingKey, $0) }) { first, _ in first }
@@ -132,7 +132,7 @@ extension Catalog {
     }
 
     /// What can be changed about the content that follows from the catalog.
-    public struct ContentWishes: Sendable {
+    public struct DraftOptions: Sendable {
         /// The formats to publish; nil for those that are published.
         public var formats: [ContentFormat]?
         /// What challenge answers say about hosts without pins; nil for what is published.
@@ -159,7 +159,7 @@ extension Catalog {
 
     /// The content that follows from what is published, what was announced, and some wishes. It is not proposed yet.
     /// - Throws: ``ServerError``.
-    public func draft(of app: AppName, _ wishes: ContentWishes = ContentWishes()) async throws(ServerError) -> Content {
+    public func draft(of app: AppName, _ wishes: DraftOptions = DraftOptions()) async throws(ServerError) -> Content {
         let scene = try await scene(of: app)
         guard (1...Int64(366 * 86_400)).contains(wishes.lifetime) else {
             throw ServerError(

@@ -1,7 +1,7 @@
 extension DocumentClient {
     /// The clients of what an audience gets: one for each format that apps ask for, and for the pin file. A
     /// repository's canary is an app of its own.
-    static func all(of content: Content, for audience: Audience) -> [DocumentClient] {
+    static func all(of content: Content, for audience: ReleaseChannel) -> [DocumentClient] {
         guard let app = audience.name(of: content.app) else { return [] }
         return content.formats.compactMap { format in
             let path = content.path(of: format.kind, for: audience)
@@ -16,7 +16,7 @@ extension DocumentClient {
                     kind: .trustServer(path: path, customer: format.customer ?? ""),
                     name: "trust-server apps with \(path)")
             case (.pinFile, let path?):
-                // The canary gets the octets of everybody, which have everybody's name.
+                // The canary gets the bytes of everybody, which have everybody's name.
                 return DocumentClient(
                     kind: .pinFile(path: path, application: format.application(of: content.app)),
                     name: "builds that are made with \(path)")

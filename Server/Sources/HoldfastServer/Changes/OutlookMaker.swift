@@ -8,7 +8,7 @@ import HoldfastSigning
 /// Its documents are signed with keys that are thrown away, those of earlier publications as well: nothing is signed with
 /// an app's own keys before its approvers have agreed.
 struct OutlookMaker {
-    let scene: AppScene
+    let scene: AppSnapshot
 
     /// How far ahead an outlook looks at least: a certificate's renewal falls into it.
     private static let span: Duration = .seconds(45 * 86_400)
@@ -117,8 +117,8 @@ struct OutlookMaker {
     ///   - signedAt: when machines signed them last; nil for when they were published, or right before they were replaced.
     ///   - repository: what clients of the repository hold; nil if there is none.
     func documents(
-        of content: Content, _ keys: DocumentKeys, for audience: Audience = .everybody, published: Int64,
-        replaced: Int64?, signed: [MadeDocument]? = nil, signedAt: Int64? = nil,
+        of content: Content, _ keys: DocumentKeys, for audience: ReleaseChannel = .everybody, published: Int64,
+        replaced: Int64?, signed: [SignedDocument]? = nil, signedAt: Int64? = nil,
         repository: RehearsedRepository.Bundle? = nil
     ) throws(ServerError) -> [PublicationOutlook.Document] {
         // A machine signs a trust server's document anew until another takes its place.
@@ -134,7 +134,7 @@ struct OutlookMaker {
             else { continue }
             documents.append(
                 PublicationOutlook.Document(
-                    path + name, kind: kind, octets: Data(made.octets), published: Self.date(published),
+                    path + name, kind: kind, bytes: Data(made.bytes), published: Self.date(published),
                     replaced: replaced.map(Self.date), hosts: dialed,
                     renewalInterval: made.kind == .trustServer ? .seconds(Self.round) : nil))
         }
@@ -142,7 +142,7 @@ struct OutlookMaker {
             documents.append(
                 PublicationOutlook.Document(
                     "\(RepositoryPath.prefix(of: content.app))\(name)", kind: .repository(root: repository.root),
-                    octets: repository.octets, published: Self.date(published), replaced: replaced.map(Self.date),
+                    bytes: repository.bytes, published: Self.date(published), replaced: replaced.map(Self.date),
                     hosts: dialed, renewalInterval: .seconds(Self.renewal),
                     lastRenewal: Self.date(
                         replaced.map { $0 > scene.now } ?? true ? min(scene.now, content.end) : repository.signedAt)))
@@ -157,7 +157,7 @@ struct OutlookMaker {
             let file = PinFileMaker(content: content, format: format)
             documents.append(
                 PublicationOutlook.Document(
-                    "pins of new builds", kind: .shippedPins, octets: Data(try file.pinFile(at: time)),
+                    "pins of new builds", kind: .shippedPins, bytes: Data(try file.pinFile(at: time)),
                     published: Self.date(published), appVersions: [Self.newBuild], hosts: dialed))
         }
         return documents
@@ -184,7 +184,7 @@ struct OutlookMaker {
     }
 
     private func kind(
-        of made: MadeDocument, _ content: Content, _ keys: DocumentKeys
+        of made: SignedDocument, _ content: Content, _ keys: DocumentKeys
     ) throws(ServerError) -> PublicationOutlook.Document.Kind? {
         switch made.kind {
         case .list: return try publicKey(keys).map { .staticList(publicKey: $0) }
@@ -212,7 +212,7 @@ struct OutlookMaker {
         return PublicationOutlook.Document(
             "challenge answers\(name)",
             kind: .challengedList(publicKey: publicKey, challenge: Self.challenge, signature: answer.signature),
-            octets: answer.body, published: Self.date(published), replaced: replaced.map(Self.date),
+            bytes: answer.body, published: Self.date(published), replaced: replaced.map(Self.date),
             hosts: dialed)
     }
 
@@ -235,7 +235,7 @@ struct OutlookMaker {
         (scene.app.settings.builds ?? []).compactMap { build in
             build.pinFile.map { file in
                 PublicationOutlook.Document(
-                    "build \(build.name)", kind: .shippedPins, octets: Data(file), published: Self.date(0),
+                    "build \(build.name)", kind: .shippedPins, bytes: Data(file), published: Self.date(0),
                     appVersions: [build.name])
             }
         }
@@ -249,7 +249,7 @@ struct OutlookMaker {
         return versions.isEmpty ? .noShippedPins : .versions(versions)
     }
 
-    private func host(_ host: AppScene.Host) -> PublicationOutlook.Host {
+    private func host(_ host: AppSnapshot.Host) -> PublicationOutlook.Host {
         var shown: [PublicationOutlook.Presentation] = []
         for seen in host.shown {
             guard let chain = seen.chain else {

@@ -13,7 +13,7 @@ struct RepositoryJudge {
     let timing: PublicationTiming
     let now: Int64
 
-    init(_ scene: AppScene, _ content: Content) {
+    init(_ scene: AppSnapshot, _ content: Content) {
         self.content = content
         files = scene.repository
         keys = scene.keys

@@ -48,7 +48,7 @@ struct DocumentClient: Sendable {
     private static let bundle = "bundle.json"
     private static let silent = Logger(label: "holdfast.clients") { _ in SwiftLogNoOpLogHandler() }
     /// Longer than a pin file is.
-    private static let greatestFile = 16 << 20
+    private static let maximumFile = 16 << 20
 
     /// Starts it, and has it download what it asks for.
     /// - Parameter hosts: the hosts that it dials.
@@ -134,8 +134,8 @@ struct DocumentClient: Sendable {
         return ready(with: file)
     }
 
-    private static func read(_ octets: Data) throws(ClientFailure) -> PinFile {
-        do throws(PinFileError) { return try PinFile(json: octets) } catch { throw ClientFailure(refusing: error) }
+    private static func read(_ bytes: Data) throws(ClientFailure) -> PinFile {
+        do throws(PinFileError) { return try PinFile(json: bytes) } catch { throw ClientFailure(refusing: error) }
     }
 
     private func ready(with file: PinFile) -> Ready {
@@ -145,7 +145,7 @@ struct DocumentClient: Sendable {
     }
 
     private static func download(_ build: ClientBuild, _ path: String) async throws(ClientFailure) -> Data {
-        let request = RemoteDataRequest(url: build.base.appending(path: path), maximumBytes: greatestFile)
+        let request = RemoteDataRequest(url: build.base.appending(path: path), maximumBytes: maximumFile)
         let response: RemoteDataResponse
         do {
             response = try await build.provider.data(for: request)

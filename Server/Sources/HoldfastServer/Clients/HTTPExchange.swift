@@ -17,28 +17,28 @@ struct HTTPExchange: Sendable {
         }
     }
 
-    /// The answer has more octets than it may.
+    /// The answer has more bytes than it may.
     struct TooLarge: Error {}
 
     private let head: HTTPRequestHead
-    private let greatestBody: Int
+    private let maximumBody: Int
     private let limit: TimeAmount
 
     /// - Parameters:
     ///   - target: the path and the query.
     ///   - authority: what `Host` says.
     ///   - headers: others.
-    ///   - greatestBody: how many octets the answer may have.
+    ///   - maximumBody: how many bytes the answer may have.
     ///   - limit: how long connecting may take, and how long everything else.
     init(
-        _ target: String, of authority: String, headers: [(name: String, value: String)] = [], greatestBody: Int,
+        _ target: String, of authority: String, headers: [(name: String, value: String)] = [], maximumBody: Int,
         within limit: TimeAmount
     ) {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
         head.headers.add(name: "Host", value: authority)
         head.headers.add(name: "Connection", value: "close")
         for header in headers { head.headers.add(name: header.name, value: header.value) }
-        (self.head, self.greatestBody, self.limit) = (head, greatestBody, limit)
+        (self.head, self.maximumBody, self.limit) = (head, maximumBody, limit)
     }
 
     /// Connects, asks, and collects the answer.
@@ -80,7 +80,7 @@ struct HTTPExchange: Sendable {
 
     /// What asks on a connection, and collects the answer.
     func handler(_ answer: EventLoopPromise<Answer>) -> AnswerHandler {
-        AnswerHandler(head, greatestBody: greatestBody, within: limit, answer)
+        AnswerHandler(head, maximumBody: maximumBody, within: limit, answer)
     }
 }
 
@@ -92,7 +92,7 @@ final class AnswerHandler: ChannelInboundHandler {
     private struct NoAnswer: Error {}
 
     private let question: HTTPRequestHead
-    private let greatestBody: Int
+    private let maximumBody: Int
     private let limit: TimeAmount
     private let answer: EventLoopPromise<HTTPExchange.Answer>
     private var head: HTTPResponseHead?
@@ -100,10 +100,10 @@ final class AnswerHandler: ChannelInboundHandler {
     private var hasAnswered = false
 
     init(
-        _ question: HTTPRequestHead, greatestBody: Int, within limit: TimeAmount,
+        _ question: HTTPRequestHead, maximumBody: Int, within limit: TimeAmount,
         _ answer: EventLoopPromise<HTTPExchange.Answer>
     ) {
-        (self.question, self.greatestBody, self.limit, self.answer) = (question, greatestBody, limit, answer)
+        (self.question, self.maximumBody, self.limit, self.answer) = (question, maximumBody, limit, answer)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -119,7 +119,7 @@ final class AnswerHandler: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head): self.head = head
         case .body(let part):
-            guard body.count + part.readableBytes <= greatestBody else {
+            guard body.count + part.readableBytes <= maximumBody else {
                 finish(.failure(HTTPExchange.TooLarge()), context)
                 return
             }

@@ -46,7 +46,7 @@ extension HTTPExchange {
         let query = request.url.query(percentEncoded: true).map { "?\($0)" } ?? ""
         self.init(
             request.url.path(percentEncoded: true) + query, of: "\(host)",
-            headers: request.headers.map { ($0.key, $0.value) }, greatestBody: request.maximumBytes,
+            headers: request.headers.map { ($0.key, $0.value) }, maximumBody: request.maximumBytes,
             within: TimeAmount(limit))
     }
 }

@@ -12,7 +12,7 @@ import NIOSSL
 /// It asks over TLS, with the authorities of the system, and this machine also without.
 public struct PublicDataProvider: RemoteDataProvider {
     private let limit: Duration
-    private static let greatestRedirects = 5
+    private static let maximumRedirects = 5
     private static let redirects: Set<Int> = [301, 302, 303, 307, 308]
 
     /// Makes a provider.
@@ -26,13 +26,13 @@ public struct PublicDataProvider: RemoteDataProvider {
     public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         var request = request
         request.headers["Accept-Encoding"] = "identity"
-        for _ in 0...Self.greatestRedirects {
+        for _ in 0...Self.maximumRedirects {
             let answer = try await answer(to: request)
             guard Self.redirects.contains(answer.status) else { return try Self.response(answer, to: request) }
             request.url = try Self.target(of: answer, from: request.url)
         }
         throw RemoteDataError(
-            .redirectRefused, expected: "at most \(Self.greatestRedirects) redirects", found: "more")
+            .redirectRefused, expected: "at most \(Self.maximumRedirects) redirects", found: "more")
     }
 
     private func answer(to request: RemoteDataRequest) async throws -> HTTPExchange.Answer {
@@ -98,7 +98,7 @@ public struct PublicDataProvider: RemoteDataProvider {
     private static func isThisMachine(_ url: URL) -> Bool {
         guard let host = try? DialedHost(url: url) else { return false }
         guard let address = IPAddress(host) else { return host.name.utf8.elementsEqual("localhost".utf8) }
-        return address.octets.count == 4
-            ? address.octets[0] == 127 : address.octets == [UInt8](repeating: 0, count: 15) + [1]
+        return address.bytes.count == 4
+            ? address.bytes[0] == 127 : address.bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 }

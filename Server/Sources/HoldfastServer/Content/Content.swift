@@ -1,5 +1,5 @@
 /// Everything that a change publishes for an app, in one canonical form (`holdfast-content-v1`): the same content has the
-/// same octets, so its digest is what people approve. `docs/vectors` has every field.
+/// same bytes, so its digest is what people approve. `docs/vectors` has every field.
 ///
 /// Documents are made from it again and again, for a new time or challenge, without another approval: it has all that
 /// they say except times and signatures.
@@ -15,14 +15,14 @@ public struct Content: Sendable, Hashable {
     /// The last second at which documents of this content may be signed, in seconds since 1970.
     public let end: Int64
 
-    /// The canonical octets.
-    public let octets: [UInt8]
+    /// The canonical bytes.
+    public let bytes: [UInt8]
 
     /// What approvals name.
     public let digest: Digest
 
     /// As large as the largest list that a client reads.
-    public static let greatestSize = 8 << 20
+    public static let maximumSize = 8 << 20
     private static let name = "holdfast-content-v1"
 
     /// Puts a content together.
@@ -44,22 +44,22 @@ public struct Content: Sendable, Hashable {
             "hosts": .array(self.hosts.map(\.json)), "formats": .array(self.formats.map(\.json)),
         ]
         if let domains { members["domains"] = domains.json }
-        octets = CanonicalJSON.object(members).octets
-        digest = Digest(of: octets)
-        guard octets.count <= Self.greatestSize else {
+        bytes = CanonicalJSON.object(members).bytes
+        digest = Digest(of: bytes)
+        guard bytes.count <= Self.maximumSize else {
             throw ServerError(
-                .invalidValue, of: "content", expected: "at most \(Self.greatestSize) octets",
-                found: "\(octets.count)")
+                .invalidValue, of: "content", expected: "at most \(Self.maximumSize) bytes",
+                found: "\(bytes.count)")
         }
     }
 
     /// Reads a content.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, for everything that is not spelled as it is written.
-    public init(_ octets: [UInt8]) throws(ServerError) {
-        let value = try CanonicalJSONReader.read(octets, "content", limit: Self.greatestSize)
+    public init(_ bytes: [UInt8]) throws(ServerError) {
+        let value = try CanonicalJSONReader.read(bytes, "content", limit: Self.maximumSize)
         var fields = try JSONFields(value, "")
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
-        let app = try fields.text("app", "the name of an app") { AppName(octets: $0) }
+        let app = try fields.text("app", "the name of an app") { AppName(bytes: $0) }
         let end = try fields.text("end", "a time such as 2026-11-24T12:00:00Z") { UTCText.decode($0) }
         let hosts = try fields.array("hosts", atMost: 10_000, ContentHost.init(reading:_:))
         let formats = try fields.array("formats", atMost: 64, ContentFormat.init(reading:_:))
@@ -69,7 +69,7 @@ public struct Content: Sendable, Hashable {
         try fields.finish()
         try self.init(app: app, hosts: hosts, formats: formats, domains: domains, end: end)
         // Refuses lists that are not sorted.
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "content", expected: "the one spelling", found: "another")
         }
     }

@@ -15,7 +15,7 @@ public struct ContentDomains: Sendable, Hashable {
             guard ContentHost.isName(name.utf8) else {
                 throw ServerError(
                     .invalidValue, of: "domains", expected: "host names in lower case, ASCII",
-                    found: "another text of \(name.utf8.count) octets")
+                    found: "another text of \(name.utf8.count) bytes")
             }
             self.name = name
             self.needsPins = needsPins
@@ -44,13 +44,13 @@ public struct ContentDomains: Sendable, Hashable {
 
     /// Reads `{"unlistedNeedPins": true, "domains": [...]}`, as an operator writes it.
     /// - Parameters:
-    ///   - octets: the text.
+    ///   - bytes: the text.
     ///   - name: what it is, for errors.
     /// - Throws: ``ServerError`` `invalidValue`, naming the field, or both lines of one that is there twice.
-    public init(_ octets: [UInt8], named name: String) throws(ServerError) {
+    public init(_ bytes: [UInt8], named name: String) throws(ServerError) {
         do throws(ServerError) {
             self = try ContentDomains(
-                reading: try JSONReader.read(octets, name, limit: Content.greatestSize), name)
+                reading: try JSONReader.read(bytes, name, limit: Content.maximumSize), name)
         } catch {
             throw ServerError(
                 .invalidValue, of: error.subject ?? name, expected: error.expected, found: error.found,

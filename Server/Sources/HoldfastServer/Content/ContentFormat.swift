@@ -65,12 +65,12 @@ public struct ContentFormat: Sendable, Hashable {
 
     private static let refreshes: ClosedRange<Int64> = 60...31_536_000
 
-    private static func isCustomer(_ octets: some Collection<UInt8>) -> Bool {
-        ASCIIText.isName(octets, 1...64, others: ".-_") && octets.first != UInt8(ascii: ".")
+    private static func isCustomer(_ bytes: some Collection<UInt8>) -> Bool {
+        ASCIIText.isName(bytes, 1...64, others: ".-_") && bytes.first != UInt8(ascii: ".")
     }
 
-    private static func isApplication(_ octets: some Collection<UInt8>) -> Bool {
-        ASCIIText.isPrintable(octets, 1...255)
+    private static func isApplication(_ bytes: some Collection<UInt8>) -> Bool {
+        ASCIIText.isPrintable(bytes, 1...255)
     }
 
     /// The application that a pin file names.
@@ -88,7 +88,7 @@ public struct ContentFormat: Sendable, Hashable {
 
     init(reading value: CanonicalJSON, _ path: String) throws(ServerError) {
         var fields = try JSONFields(value, path)
-        let kind = try fields.text("kind", "the name of a format") { Kind(octets: $0) }
+        let kind = try fields.text("kind", "the name of a format") { Kind(bytes: $0) }
         let refresh = try fields.integer("refresh", in: Self.refreshes)
         let customer = try fields.optionalText("customer")
         let root = try fields.optionalText("root").map { text throws(ServerError) in

@@ -24,7 +24,7 @@ public struct ContentHost: Sendable, Hashable {
             self.expires = expires
         }
 
-        var sortingKey: [UInt8] { [UInt8(clamping: depth)] + fingerprint.octets }
+        var sortingKey: [UInt8] { [UInt8(clamping: depth)] + fingerprint.bytes }
 
         var json: CanonicalJSON {
             var members: [String: CanonicalJSON] = [
@@ -80,7 +80,7 @@ public struct ContentHost: Sendable, Hashable {
             self.state = state
         }
 
-        var sortingKey: [UInt8] { Array(role.rawValue.utf8) + [0] + pin.octets }
+        var sortingKey: [UInt8] { Array(role.rawValue.utf8) + [0] + pin.bytes }
 
         var json: CanonicalJSON {
             .object(["pin": .text("\(pin)"), "role": .text(role.rawValue), "state": .text(state.rawValue)])
@@ -89,8 +89,8 @@ public struct ContentHost: Sendable, Hashable {
         init(reading value: CanonicalJSON, _ path: String) throws(ServerError) {
             var fields = try JSONFields(value, path)
             pin = try fields.text("pin", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
-            role = try fields.text("role", "leaf or issuer") { Role(octets: $0) }
-            state = try fields.text("state", "active, backup, retiring or candidate") { State(octets: $0) }
+            role = try fields.text("role", "leaf or issuer") { Role(bytes: $0) }
+            state = try fields.text("state", "active, backup, retiring or candidate") { State(bytes: $0) }
             try fields.finish()
         }
     }
@@ -113,7 +113,7 @@ public struct ContentHost: Sendable, Hashable {
         guard Self.isName(name.utf8), (try? HostPattern(name)) != nil else {
             throw ServerError(
                 .invalidValue, of: "name", expected: "a host name or *.name in lower case, ASCII",
-                found: "another text of \(name.utf8.count) octets")
+                found: "another text of \(name.utf8.count) bytes")
         }
         guard (1...65_535).contains(port) else {
             throw ServerError(.invalidValue, of: "port", expected: "1 to 65535", found: "\(port)")
@@ -125,9 +125,9 @@ public struct ContentHost: Sendable, Hashable {
     }
 
     /// Short ASCII in lower case, before any other code sees it.
-    static func isName(_ octets: some Collection<UInt8>) -> Bool {
-        (1...255).contains(octets.count)
-            && octets.allSatisfy { (0x21...0x7E).contains($0) && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+    static func isName(_ bytes: some Collection<UInt8>) -> Bool {
+        (1...255).contains(bytes.count)
+            && bytes.allSatisfy { (0x21...0x7E).contains($0) && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     }
 
     var sortingKey: [UInt8] {
@@ -160,9 +160,9 @@ extension ContentHost {
 }
 
 extension RawRepresentable where RawValue == String, Self: CaseIterable {
-    /// The case whose name has exactly these octets.
-    init?(octets: some Collection<UInt8>) {
-        guard let found = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(octets) }) else { return nil }
+    /// The case whose name has exactly these bytes.
+    init?(bytes: some Collection<UInt8>) {
+        guard let found = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(bytes) }) else { return nil }
         self = found
     }
 }

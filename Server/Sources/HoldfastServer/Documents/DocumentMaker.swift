@@ -17,9 +17,9 @@ struct DocumentMaker: Sendable {
     /// All documents that are files.
     /// - Parameter now: when they are made, in seconds since 1970.
     /// - Throws: ``ServerError`` `outOfTurn` after the end of the content; `notPublishable` for what a format cannot say.
-    func documents(at now: Int64) throws(ServerError) -> [MadeDocument] {
+    func documents(at now: Int64) throws(ServerError) -> [SignedDocument] {
         guard now <= content.end else { throw content.hasEnded }
-        var documents: [MadeDocument] = []
+        var documents: [SignedDocument] = []
         for format in content.formats {
             guard let path = format.path(of: content.app) else { continue }
             let end =
@@ -29,20 +29,20 @@ struct DocumentMaker: Sendable {
                 default: content.end
                 }
             documents.append(
-                MadeDocument(
-                    kind: format.kind, path: path, mediaType: format.mediaType, octets: try octets(of: format, at: now),
+                SignedDocument(
+                    kind: format.kind, path: path, mediaType: format.mediaType, bytes: try bytes(of: format, at: now),
                     refresh: format.refresh, end: end))
         }
         return documents
     }
 
     /// The same, where programs may have the keys: it waits for them on threads that may.
-    func signedDocuments(at now: Int64) async throws(ServerError) -> [MadeDocument] {
+    func signedDocuments(at now: Int64) async throws(ServerError) -> [SignedDocument] {
         guard keys.needPrograms else { return try documents(at: now) }
         return try await ProgramThreads.run { () throws(ServerError) in try documents(at: now) }
     }
 
-    private func octets(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
+    private func bytes(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
         switch format.kind {
         case .challenge, .repository: []
         case .list: try list(at: now)
@@ -99,12 +99,12 @@ struct DocumentMaker: Sendable {
         }
         var keys: [String] = []
         for key in host.keys where key.state != .candidate {
-            guard let octets = publicKeys[key.pin] else {
+            guard let bytes = publicKeys[key.pin] else {
                 throw ServerError(
                     .notPublishable, of: "host \(host.name)", expected: "the whole key \(key.pin)",
                     found: "its digest only", remedy: "Announce the key itself; a trust server's document contains it.")
             }
-            keys.append(Base64.encode(octets))
+            keys.append(Base64.encode(bytes))
         }
         return TrustServerHost(
             hostname: host.name, port: Int(host.port),
@@ -145,7 +145,7 @@ extension Content {
             for certificate in host.certificates where certificate.expires >= now {
                 let subject = "host \(host.name)"
                 let pin = try ServerError.translating(.notPublishable, of: subject) { () throws(PinError) in
-                    try Pin(subject: .certificate, digest: certificate.fingerprint.octets)
+                    try Pin(subject: .certificate, digest: certificate.fingerprint.bytes)
                 }
                 entries.append(
                     try ServerError.translating(.notPublishable, of: subject) { () throws(DocumentError) in

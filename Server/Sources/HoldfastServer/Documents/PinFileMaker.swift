@@ -37,7 +37,7 @@ struct PinFileMaker: Sendable {
                 "host": entry.name, "ports": entry.ports,
                 "pins": entry.keys.map { key in
                     [
-                        "pin": "sha256/\(Base64.encode(key.pin.octets))", "role": key.role.rawValue,
+                        "pin": "sha256/\(Base64.encode(key.pin.bytes))", "role": key.role.rawValue,
                         "state": key.state.rawValue,
                     ]
                 },

@@ -8,7 +8,7 @@ public struct SigningPermit: Sendable, Hashable {
     /// content's end counts. Lists do not say that they are the canary's, so every client with the app's key accepts them.
     public let limit: Int64
 
-    /// Binds approvals to the octets that they are for.
+    /// Binds approvals to the bytes that they are for.
     /// - Throws: ``ServerError`` `notForThis` if they are for another content.
     public init(_ content: Content, _ approved: ApprovedSubject, limit: Int64 = .max) throws(ServerError) {
         guard approved.subject.content == content.digest, approved.subject.app == content.app else {

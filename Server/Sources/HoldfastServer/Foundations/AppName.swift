@@ -6,20 +6,20 @@ public struct AppName: Sendable, Hashable, CustomStringConvertible {
     /// Checks a name.
     /// - Throws: ``ServerError`` `invalidValue`.
     public init(_ text: String) throws(ServerError) {
-        guard let name = AppName(octets: text.utf8) else {
+        guard let name = AppName(bytes: text.utf8) else {
             throw ServerError(
                 .invalidValue, of: "app",
                 expected: "2 to 255 letters, digits, hyphens and underscores, the first a letter or a digit",
-                found: "another text of \(text.utf8.count) octets")
+                found: "another text of \(text.utf8.count) bytes")
         }
         self = name
     }
 
     /// Checks a name; nil if it is not one.
-    init?(octets: some Collection<UInt8>) {
-        guard ASCIIText.isName(octets, 2...255, others: "-_"), let first = octets.first,
+    init?(bytes: some Collection<UInt8>) {
+        guard ASCIIText.isName(bytes, 2...255, others: "-_"), let first = bytes.first,
             ASCIIText.isAlphanumeric(first)
         else { return nil }
-        description = String(decoding: octets, as: UTF8.self)
+        description = String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -2,17 +2,17 @@ import Foundation
 
 /// Base64 in its one canonical spelling (RFC 4648 4), and for challenges also without padding.
 enum Base64 {
-    /// The one spelling of these octets.
-    static func encode(_ octets: some Sequence<UInt8>) -> String { Data(octets).base64EncodedString() }
+    /// The one spelling of these bytes.
+    static func encode(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
 
-    /// The octets; nil if the text is not exactly what ``encode(_:)`` writes.
+    /// The bytes; nil if the text is not exactly what ``encode(_:)`` writes.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         let text = Array(text)
-        // As arrays, whose octets lie side by side: collections are compared one by one.
-        guard let octets = Data(base64Encoded: Data(text)), Array(octets.base64EncodedData()) == text else {
+        // As arrays, whose bytes lie side by side: collections are compared one by one.
+        guard let bytes = Data(base64Encoded: Data(text)), Array(bytes.base64EncodedData()) == text else {
             return nil
         }
-        return Array(octets)
+        return Array(bytes)
     }
 
     /// Like ``decode(_:)``, but the padding may be missing, as the reference server accepts it.

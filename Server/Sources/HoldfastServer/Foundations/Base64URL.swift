@@ -1,8 +1,8 @@
 /// Base64 for addresses, without padding, in its one canonical spelling (RFC 4648 5).
 enum Base64URL {
-    /// The one spelling of these octets.
-    static func encode(_ octets: some Sequence<UInt8>) -> String {
-        let text = Base64.encode(octets).utf8.filter { $0 != UInt8(ascii: "=") }.map { character in
+    /// The one spelling of these bytes.
+    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        let text = Base64.encode(bytes).utf8.filter { $0 != UInt8(ascii: "=") }.map { character in
             switch character {
             case UInt8(ascii: "+"): UInt8(ascii: "-")
             case UInt8(ascii: "/"): UInt8(ascii: "_")
@@ -12,7 +12,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The octets; nil if the text is not exactly what ``encode(_:)`` writes.
+    /// The bytes; nil if the text is not exactly what ``encode(_:)`` writes.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.allSatisfy({ ASCIIText.isAlphanumeric($0) || "-_".utf8.contains($0) }) else { return nil }
         return Base64.decodeUnpadded(

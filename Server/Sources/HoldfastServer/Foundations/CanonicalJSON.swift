@@ -1,6 +1,6 @@
-/// JSON with exactly one spelling of each value: no white space, members sorted by the octets of their keys, integers of
+/// JSON with exactly one spelling of each value: no white space, members sorted by the bytes of their keys, integers of
 /// at most 53 bits, text escaped only where RFC 8259 7 demands it, and there as RFC 8785 3.2.2.2 has it. Python's
-/// `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)` writes the same octets.
+/// `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)` writes the same bytes.
 ///
 /// Keys are names of fields: 1 to 64 ASCII letters, digits, hyphens and underscores.
 public enum CanonicalJSON: Sendable, Hashable {
@@ -16,7 +16,7 @@ public enum CanonicalJSON: Sendable, Hashable {
     case object([String: CanonicalJSON])
 
     /// The greatest integer that every JSON reader keeps exactly (RFC 8259 6).
-    static let greatestInteger: Int64 = 9_007_199_254_740_991
+    static let maximumInteger: Int64 = 9_007_199_254_740_991
     /// Deeper than any content nests.
     static let depth = 16
 
@@ -24,57 +24,57 @@ public enum CanonicalJSON: Sendable, Hashable {
     package static func text(_ text: String) -> CanonicalJSON { .text(Array(text.utf8)) }
 
     /// The only spelling.
-    public var octets: [UInt8] {
-        var octets: [UInt8] = []
-        write(to: &octets)
-        return octets
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return bytes
     }
 
-    private func write(to octets: inout [UInt8]) {
+    private func write(to bytes: inout [UInt8]) {
         switch self {
-        case .boolean(let value): octets += (value ? "true" : "false").utf8
-        case .integer(let value): octets += String(value).utf8
-        case .text(let text): Self.write(text, to: &octets)
+        case .boolean(let value): bytes += (value ? "true" : "false").utf8
+        case .integer(let value): bytes += String(value).utf8
+        case .text(let text): Self.write(text, to: &bytes)
         case .array(let elements):
-            octets.append(UInt8(ascii: "["))
+            bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
-                if index > 0 { octets.append(UInt8(ascii: ",")) }
-                element.write(to: &octets)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.write(to: &bytes)
             }
-            octets.append(UInt8(ascii: "]"))
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            octets.append(UInt8(ascii: "{"))
+            bytes.append(UInt8(ascii: "{"))
             let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             for (index, member) in sorted.enumerated() {
-                if index > 0 { octets.append(UInt8(ascii: ",")) }
-                Self.write(member.key.utf8, to: &octets)
-                octets.append(UInt8(ascii: ":"))
-                member.value.write(to: &octets)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.write(member.key.utf8, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
             }
-            octets.append(UInt8(ascii: "}"))
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func write<Text: Collection<UInt8>>(_ text: Text, to octets: inout [UInt8]) {
-        octets.append(UInt8(ascii: "\""))
+    private static func write<Text: Collection<UInt8>>(_ text: Text, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
         var rest = text[...]
         // Most texts have nothing to escape.
         while let place = rest.firstIndex(where: needsEscape) {
-            octets += rest[..<place]
+            bytes += rest[..<place]
             if let short = shortEscapes[rest[place]] {
-                octets += [UInt8(ascii: "\\"), short]
+                bytes += [UInt8(ascii: "\\"), short]
             } else {
-                octets += "\\u00\(Hex.encode([rest[place]]))".utf8
+                bytes += "\\u00\(Hex.encode([rest[place]]))".utf8
             }
             rest = rest[place...].dropFirst()
         }
-        octets += rest
-        octets.append(UInt8(ascii: "\""))
+        bytes += rest
+        bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a text has an octet as it is only behind a backslash.
-    static func needsEscape(_ octet: UInt8) -> Bool {
-        octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\")
+    /// Whether a text has an byte as it is only behind a backslash.
+    static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// The control characters that have an escape of two characters, and the two characters that must have one.

@@ -1,33 +1,33 @@
 /// Reads ``CanonicalJSON``, and refuses everything that is not spelled as it is written.
 ///
-/// Keys are compared with the one before only, because they are sorted: the work grows with the octets.
+/// Keys are compared with the one before only, because they are sorted: the work grows with the bytes.
 struct CanonicalJSONReader {
-    private let octets: [UInt8]
+    private let bytes: [UInt8]
     private var position = 0
     private let subject: String
 
     /// Reads a whole document.
     /// - Parameters:
-    ///   - octets: the document.
+    ///   - bytes: the document.
     ///   - subject: what it is, for errors.
-    ///   - limit: how many octets it may have.
+    ///   - limit: how many bytes it may have.
     /// - Throws: ``ServerError`` `malformed`.
-    static func read(_ octets: [UInt8], _ subject: String, limit: Int) throws(ServerError) -> CanonicalJSON {
-        guard octets.count <= limit else {
-            throw ServerError(.malformed, of: subject, expected: "at most \(limit) octets", found: "\(octets.count)")
+    static func read(_ bytes: [UInt8], _ subject: String, limit: Int) throws(ServerError) -> CanonicalJSON {
+        guard bytes.count <= limit else {
+            throw ServerError(.malformed, of: subject, expected: "at most \(limit) bytes", found: "\(bytes.count)")
         }
-        var reader = CanonicalJSONReader(octets: octets, subject: subject)
+        var reader = CanonicalJSONReader(bytes: bytes, subject: subject)
         let value = try reader.value(depth: 0)
-        guard reader.position == octets.count else { throw reader.malformed("the end") }
+        guard reader.position == bytes.count else { throw reader.malformed("the end") }
         return value
     }
 
-    private init(octets: [UInt8], subject: String) {
-        self.octets = octets
+    private init(bytes: [UInt8], subject: String) {
+        self.bytes = bytes
         self.subject = subject
     }
 
-    private var next: UInt8? { position < octets.count ? octets[position] : nil }
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
@@ -76,18 +76,18 @@ struct CanonicalJSONReader {
     }
 
     private mutating func word(_ word: String, _ value: CanonicalJSON) throws(ServerError) -> CanonicalJSON {
-        guard octets[position...].starts(with: word.utf8) else { throw malformed("a value") }
+        guard bytes[position...].starts(with: word.utf8) else { throw malformed("a value") }
         position += word.utf8.count
         return value
     }
 
     private mutating func integer() throws(ServerError) -> Int64 {
-        let digits = octets[position...].prefix { octet in
-            octet == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
+        let digits = bytes[position...].prefix { byte in
+            byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         }
         .prefix(18)
         guard let value = Int64(String(decoding: digits, as: UTF8.self)),
-            value.magnitude <= CanonicalJSON.greatestInteger.magnitude, String(value).utf8.elementsEqual(digits)
+            value.magnitude <= CanonicalJSON.maximumInteger.magnitude, String(value).utf8.elementsEqual(digits)
         else { throw malformed("an integer of at most 53 bits") }
         position += digits.count
         return value
@@ -96,11 +96,11 @@ struct CanonicalJSONReader {
     private mutating func text() throws(ServerError) -> [UInt8] {
         guard take("\"") else { throw malformed("a text") }
         // Most texts have nothing that is escaped.
-        let plain = octets[position...].prefix { !CanonicalJSON.needsEscape($0) }
+        let plain = bytes[position...].prefix { !CanonicalJSON.needsEscape($0) }
         position += plain.count
         var text = Array(plain)
-        while let octet = next {
-            switch octet {
+        while let byte = next {
+            switch byte {
             case UInt8(ascii: "\""):
                 position += 1
                 guard text.allSatisfy({ $0 < 0x80 }) || String(validating: text, as: UTF8.self) != nil else {
@@ -110,7 +110,7 @@ struct CanonicalJSONReader {
             case UInt8(ascii: "\\"): text.append(try escape())
             case 0..<0x20: throw malformed("control characters escaped")
             default:
-                text.append(octet)
+                text.append(byte)
                 position += 1
             }
         }
@@ -119,7 +119,7 @@ struct CanonicalJSONReader {
 
     /// The one spelling of a character that must be escaped.
     private mutating func escape() throws(ServerError) -> UInt8 {
-        let rest = octets[position...]
+        let rest = bytes[position...]
         for (character, short) in CanonicalJSON.shortEscapes
         where rest.starts(with: [UInt8(ascii: "\\"), short]) {
             position += 2
@@ -135,6 +135,6 @@ struct CanonicalJSONReader {
     private func malformed(_ expected: String) -> ServerError {
         ServerError(
             .malformed, of: subject, expected: expected,
-            found: position < octets.count ? "something else at octet \(position)" : "the end")
+            found: position < bytes.count ? "something else at byte \(position)" : "the end")
     }
 }

@@ -2,9 +2,9 @@ import CZlib
 
 /// Compresses documents once, before anybody asks (RFC 1952).
 enum Gzip {
-    /// The compressed octets; nil if they are not at least an eighth fewer, which is not worth a client's effort.
-    static func compress(_ octets: [UInt8]) -> [UInt8]? {
-        guard octets.count >= 256, octets.count <= Int(Int32.max) else { return nil }
+    /// The compressed bytes; nil if they are not at least an eighth fewer, which is not worth a client's effort.
+    static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= 256, bytes.count <= Int(Int32.max) else { return nil }
         var stream = unsafe z_stream()
         // 15 bits of window, and 16 for the header of gzip with no name and no time, so equal documents stay equal.
         guard
@@ -13,8 +13,8 @@ enum Gzip {
                 Int32(MemoryLayout<z_stream>.size)) == Z_OK
         else { return nil }
         defer { unsafe deflateEnd(&stream) }
-        var input = octets
-        var output = [UInt8](repeating: 0, count: octets.count - octets.count / 8)
+        var input = bytes
+        var output = [UInt8](repeating: 0, count: bytes.count - bytes.count / 8)
         let status = unsafe input.withUnsafeMutableBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { target in
                 unsafe stream.next_in = source.baseAddress

@@ -1,34 +1,34 @@
-/// Octets as lower-case hexadecimal digits, their only accepted spelling.
+/// Bytes as lower-case hexadecimal digits, their only accepted spelling.
 enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two digits for each octet.
-    static func encode(_ octets: some Collection<UInt8>) -> String {
+    /// Two digits for each byte.
+    static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity(octets.count * 2)
-        for octet in octets {
-            text.append(digits[Int(octet >> 4)])
-            text.append(digits[Int(octet & 0x0F)])
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 0x0F)])
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The octets; nil unless the text is exactly that many of them in lower-case digits.
+    /// The bytes; nil unless the text is exactly that many of them in lower-case digits.
     static func decode(_ text: some Collection<UInt8>, count: Int) -> [UInt8]? {
         guard text.count == count * 2 else { return nil }
-        var octets: [UInt8] = []
-        octets.reserveCapacity(count)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
         var high: UInt8?
         for character in text {
             guard let value = value(of: character) else { return nil }
             if let first = high {
-                octets.append(first << 4 | value)
+                bytes.append(first << 4 | value)
                 high = nil
             } else {
                 high = value
             }
         }
-        return octets
+        return bytes
     }
 
     private static func value(of digit: UInt8) -> UInt8? {

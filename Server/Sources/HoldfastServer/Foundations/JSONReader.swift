@@ -5,42 +5,42 @@
 /// What strangers' programs write has more: a null is left out, a number with a fraction or an exponent is its own text, and
 /// a name may have any printable character.
 ///
-/// Each octet is looked at once, and nothing nests deeper than ``CanonicalJSON/depth``.
+/// Each byte is looked at once, and nothing nests deeper than ``CanonicalJSON/depth``.
 struct JSONReader {
-    private let octets: [UInt8]
+    private let bytes: [UInt8]
     private var position = 0
     private let subject: String
     private let isOfStrangers: Bool
 
-    /// Reads a value that is all of the octets.
+    /// Reads a value that is all of the bytes.
     /// - Parameters:
-    ///   - octets: the text.
+    ///   - bytes: the text.
     ///   - subject: what it is, for errors.
-    ///   - limit: how many octets it may have.
+    ///   - limit: how many bytes it may have.
     ///   - isOfStrangers: whether a program wrote it that nobody here can correct.
     /// - Throws: ``ServerError`` `malformed`.
     static func read(
-        _ octets: [UInt8], _ subject: String, limit: Int, ofStrangers isOfStrangers: Bool = false
+        _ bytes: [UInt8], _ subject: String, limit: Int, ofStrangers isOfStrangers: Bool = false
     ) throws(ServerError) -> CanonicalJSON {
-        guard octets.count <= limit else {
-            throw ServerError(.malformed, of: subject, expected: "at most \(limit) octets", found: "\(octets.count)")
+        guard bytes.count <= limit else {
+            throw ServerError(.malformed, of: subject, expected: "at most \(limit) bytes", found: "\(bytes.count)")
         }
-        var reader = JSONReader(octets: octets, subject: subject, isOfStrangers: isOfStrangers)
+        var reader = JSONReader(bytes: bytes, subject: subject, isOfStrangers: isOfStrangers)
         let value = try reader.value(depth: 0)
-        guard reader.position == octets.count else { throw reader.malformed("the end") }
+        guard reader.position == bytes.count else { throw reader.malformed("the end") }
         return value
     }
 
-    private init(octets: [UInt8], subject: String, isOfStrangers: Bool) {
-        self.octets = octets
+    private init(bytes: [UInt8], subject: String, isOfStrangers: Bool) {
+        self.bytes = bytes
         self.subject = subject
         self.isOfStrangers = isOfStrangers
     }
 
-    private var next: UInt8? { position < octets.count ? octets[position] : nil }
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipWhiteSpace() {
-        while let octet = next, [0x20, 0x09, 0x0A, 0x0D].contains(octet) { position += 1 }
+        while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
     }
 
     /// Takes a character, and white space around it.
@@ -114,32 +114,32 @@ struct JSONReader {
     }
 
     private mutating func word(_ word: String, _ value: CanonicalJSON) throws(ServerError) -> CanonicalJSON {
-        guard octets[position...].starts(with: word.utf8) else { throw malformed("a value") }
+        guard bytes[position...].starts(with: word.utf8) else { throw malformed("a value") }
         position += word.utf8.count
         return value
     }
 
     private mutating func integer() throws(ServerError) -> Int64 {
-        let digits = octets[position...].prefix { octet in
-            octet == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
+        let digits = bytes[position...].prefix { byte in
+            byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         }
         .prefix(18)
         // An exponent, or a fraction of anything but zeros, is no end of a value, and refused there.
         guard let value = Int64(String(decoding: digits, as: UTF8.self)),
-            value.magnitude <= CanonicalJSON.greatestInteger.magnitude, String(value).utf8.elementsEqual(digits)
+            value.magnitude <= CanonicalJSON.maximumInteger.magnitude, String(value).utf8.elementsEqual(digits)
         else { throw malformed("a value; numbers are integers of at most 53 bits") }
         position += digits.count
         guard next == UInt8(ascii: ".") else { return value }
-        let zeros = octets[(position + 1)...].prefix { $0 == UInt8(ascii: "0") }.count
+        let zeros = bytes[(position + 1)...].prefix { $0 == UInt8(ascii: "0") }.count
         if zeros > 0 { position += 1 + zeros }
         return value
     }
 
     /// A number of strangers, whatever it is.
     private mutating func number() throws(ServerError) -> CanonicalJSON {
-        func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
-        let text = octets[position...].prefix { octet in
-            "+-.eE".utf8.contains(octet) || isDigit(octet)
+        func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        let text = bytes[position...].prefix { byte in
+            "+-.eE".utf8.contains(byte) || isDigit(byte)
         }
         guard text.contains(where: { ".eE".utf8.contains($0) }) else { return .integer(try integer()) }
         guard text.count <= 32, let first = text.first, first == UInt8(ascii: "-") || isDigit(first),
@@ -153,15 +153,15 @@ struct JSONReader {
         guard next == UInt8(ascii: "\"") else { throw malformed("a text") }
         position += 1
         var text: [UInt8] = []
-        while let octet = next {
+        while let byte = next {
             position += 1
-            switch octet {
+            switch byte {
             case UInt8(ascii: "\""):
                 guard String(validating: text, as: UTF8.self) != nil else { throw malformed("text in UTF-8") }
                 return text
             case UInt8(ascii: "\\"): text += try escape()
             case 0..<0x20: throw malformed("control characters escaped")
-            default: text.append(octet)
+            default: text.append(byte)
             }
         }
         throw malformed("the end of a text")
@@ -169,13 +169,13 @@ struct JSONReader {
 
     /// What stands behind a backslash (RFC 8259 7).
     private mutating func escape() throws(ServerError) -> [UInt8] {
-        guard let octet = next else { throw malformed("an escape") }
+        guard let byte = next else { throw malformed("an escape") }
         position += 1
-        switch octet {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [octet]
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
         case UInt8(ascii: "u"): return Array(String(try scalar()).utf8)
         default:
-            guard let short = CanonicalJSON.shortEscapes.first(where: { $0.value == octet }) else {
+            guard let short = CanonicalJSON.shortEscapes.first(where: { $0.value == byte }) else {
                 throw malformed("an escape of JSON")
             }
             return [short.key]
@@ -185,7 +185,7 @@ struct JSONReader {
     private mutating func scalar() throws(ServerError) -> Unicode.Scalar {
         let first = try codeUnit()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        guard first < 0xDC00, octets[position...].starts(with: "\\u".utf8) else { throw malformed("both surrogates") }
+        guard first < 0xDC00, bytes[position...].starts(with: "\\u".utf8) else { throw malformed("both surrogates") }
         position += 2
         let second = try codeUnit()
         guard (0xDC00...0xDFFF).contains(second),
@@ -195,7 +195,7 @@ struct JSONReader {
     }
 
     private mutating func codeUnit() throws(ServerError) -> UInt32 {
-        let digits = octets[position...].prefix(4)
+        let digits = bytes[position...].prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw malformed("four hexadecimal digits") }
@@ -204,7 +204,7 @@ struct JSONReader {
     }
 
     private func duplicate(_ name: String, _ first: Int, _ second: Int) -> ServerError {
-        func line(_ place: Int) -> Int { 1 + octets[..<place].count { $0 == UInt8(ascii: "\n") } }
+        func line(_ place: Int) -> Int { 1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") } }
         return ServerError(
             .malformed, of: subject, expected: "each field once",
             found: "\(name) in line \(line(first)), and again in line \(line(second))",
@@ -214,6 +214,6 @@ struct JSONReader {
     private func malformed(_ expected: String) -> ServerError {
         ServerError(
             .malformed, of: subject, expected: expected,
-            found: position < octets.count ? "something else at octet \(position)" : "the end")
+            found: position < bytes.count ? "something else at byte \(position)" : "the end")
     }
 }

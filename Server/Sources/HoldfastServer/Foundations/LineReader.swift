@@ -1,32 +1,32 @@
 /// Takes a text of lines apart that has one spelling only: every line ends with one line feed, the last one too, and no
-/// octet is outside printable ASCII.
+/// byte is outside printable ASCII.
 struct LineReader {
-    /// Longer than any line that this program writes: the Base64 of an RSA key has 740 octets.
-    static let lineOctets = 2_048
+    /// Longer than any line that this program writes: the Base64 of an RSA key has 740 bytes.
+    static let lineBytes = 2_048
 
     private var rest: ArraySlice<UInt8>
     private let subject: String
 
     /// - Parameters:
-    ///   - octets: the whole text.
+    ///   - bytes: the whole text.
     ///   - subject: what it is, for errors.
-    ///   - limit: how many octets it may have.
-    init(_ octets: [UInt8], _ subject: String, limit: Int) throws(ServerError) {
+    ///   - limit: how many bytes it may have.
+    init(_ bytes: [UInt8], _ subject: String, limit: Int) throws(ServerError) {
         self.subject = subject
-        rest = octets[...]
-        guard octets.count <= limit else {
-            throw ServerError(.malformed, of: subject, expected: "at most \(limit) octets", found: "\(octets.count)")
+        rest = bytes[...]
+        guard bytes.count <= limit else {
+            throw ServerError(.malformed, of: subject, expected: "at most \(limit) bytes", found: "\(bytes.count)")
         }
-        guard octets.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) else {
+        guard bytes.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) else {
             throw ServerError(
-                .malformed, of: subject, expected: "printable ASCII and line feeds", found: "another octet")
+                .malformed, of: subject, expected: "printable ASCII and line feeds", found: "another byte")
         }
     }
 
     /// The next line, without its line feed.
     /// - Parameter field: what it is, for errors.
     mutating func line(_ field: String) throws(ServerError) -> ArraySlice<UInt8> {
-        guard let end = rest.firstIndex(of: 0x0A), end > rest.startIndex, end - rest.startIndex <= Self.lineOctets
+        guard let end = rest.firstIndex(of: 0x0A), end > rest.startIndex, end - rest.startIndex <= Self.lineBytes
         else { throw malformed(field, "a line") }
         defer { rest = rest[(end + 1)...] }
         return rest[..<end]
@@ -47,8 +47,8 @@ struct LineReader {
 
     /// The next line as a number without sign and leading zeros.
     mutating func number(_ field: String, in range: ClosedRange<Int64>) throws(ServerError) -> Int64 {
-        try line(field, "a number from \(range.lowerBound) to \(range.upperBound)") { octets in
-            Self.number(octets).flatMap { range.contains($0) ? $0 : nil }
+        try line(field, "a number from \(range.lowerBound) to \(range.upperBound)") { bytes in
+            Self.number(bytes).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
@@ -58,9 +58,9 @@ struct LineReader {
     }
 
     /// A number in its only spelling, of at most 53 bits.
-    static func number(_ octets: ArraySlice<UInt8>) -> Int64? {
-        guard octets.count <= 16, let text = Int64(String(decoding: octets, as: UTF8.self)),
-            text >= 0, text <= CanonicalJSON.greatestInteger, String(text).utf8.elementsEqual(octets)
+    static func number(_ bytes: ArraySlice<UInt8>) -> Int64? {
+        guard bytes.count <= 16, let text = Int64(String(decoding: bytes, as: UTF8.self)),
+            text >= 0, text <= CanonicalJSON.maximumInteger, String(text).utf8.elementsEqual(bytes)
         else { return nil }
         return text
     }

@@ -4,20 +4,20 @@ public import Holdfast
 /// Certificates and keys in a file of an operator: one in DER, or blocks of PEM with any text around them, as openssl
 /// writes it.
 public enum PEMFile {
-    /// More octets, and more blocks, than any list of authorities has.
-    private static let (greatestSize, greatestCount) = (16 << 20, 1_000)
+    /// More bytes, and more blocks, than any list of authorities has.
+    private static let (maximumSize, maximumCount) = (16 << 20, 1_000)
 
     /// The certificates of a file.
     /// - Parameters:
-    ///   - octets: its content.
+    ///   - bytes: its content.
     ///   - name: how errors call it.
     ///   - code: that of errors.
     /// - Returns: DER of at least one certificate.
     /// - Throws: ``ServerError`` for a file without one, and for a block that is none or has no end.
     public static func certificates(
-        _ octets: [UInt8], named name: String, failing code: ServerError.Code = .invalidValue
+        _ bytes: [UInt8], named name: String, failing code: ServerError.Code = .invalidValue
     ) throws(ServerError) -> [[UInt8]] {
-        let found = octets.first == 0x30 ? [octets] : try blocks("CERTIFICATE", of: octets, named: name, failing: code)
+        let found = bytes.first == 0x30 ? [bytes] : try blocks("CERTIFICATE", of: bytes, named: name, failing: code)
         for (index, der) in found.enumerated() where (try? X509Certificate(der: der)) == nil {
             throw wrong(code, name, "certificates", "that number \(index + 1) is none")
         }
@@ -27,18 +27,18 @@ public enum PEMFile {
     /// The blocks of a label (RFC 7468 2).
     /// - Parameters:
     ///   - label: such as `CERTIFICATE`.
-    ///   - octets: the content of a file.
+    ///   - bytes: the content of a file.
     ///   - name: how errors call it.
     ///   - code: that of errors.
     /// - Returns: at least one.
     /// - Throws: ``ServerError``.
     public static func blocks(
-        _ label: String, of octets: [UInt8], named name: String, failing code: ServerError.Code = .invalidValue
+        _ label: String, of bytes: [UInt8], named name: String, failing code: ServerError.Code = .invalidValue
     ) throws(ServerError) -> [[UInt8]] {
         let (begin, end) = ("-----BEGIN \(label)-----", "-----END \(label)-----")
         var blocks: [[UInt8]] = []
         var text: [UInt8]?
-        for line in octets.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+        for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
             if line.elementsEqual(begin.utf8) {
                 guard text == nil else { throw wrong(code, name, end, "another \(begin)") }
                 text = []
@@ -46,8 +46,8 @@ public enum PEMFile {
                 guard let base64 = text, let der = Data(base64Encoded: Data(base64)), !der.isEmpty else {
                     throw wrong(code, name, "Base64 between \(begin) and \(end)", "something else")
                 }
-                guard blocks.count < greatestCount else {
-                    throw wrong(code, name, "at most \(greatestCount) blocks", "more")
+                guard blocks.count < maximumCount else {
+                    throw wrong(code, name, "at most \(maximumCount) blocks", "more")
                 }
                 blocks.append(Array(der))
                 text = nil
@@ -77,21 +77,21 @@ public enum PEMFile {
     /// The certificates of a file.
     /// - Throws: ``ServerError`` `file`.
     static func certificates(at file: URL) throws(ServerError) -> [[UInt8]] {
-        try certificates(octets(at: file), named: file.path, failing: .file)
+        try certificates(bytes(at: file), named: file.path, failing: .file)
     }
 
     /// The blocks of a label in a file.
     /// - Throws: ``ServerError`` `file`.
     static func blocks(_ label: String, at file: URL) throws(ServerError) -> [[UInt8]] {
-        try blocks(label, of: octets(at: file), named: file.path, failing: .file)
+        try blocks(label, of: bytes(at: file), named: file.path, failing: .file)
     }
 
     /// The content of a file, also at the end of a link.
     /// - Throws: ``ServerError`` `file`, also if there is none.
-    static func octets(at file: URL) throws(ServerError) -> [UInt8] {
-        guard let octets = try WholeFile.read(file, limit: greatestSize, followingLinks: true) else {
+    static func bytes(at file: URL) throws(ServerError) -> [UInt8] {
+        guard let bytes = try WholeFile.read(file, limit: maximumSize, followingLinks: true) else {
             throw ServerError(.file, of: file.path, expected: "a file", found: "none")
         }
-        return octets
+        return bytes
     }
 }

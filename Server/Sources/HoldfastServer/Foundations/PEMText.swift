@@ -3,8 +3,8 @@ import Foundation
 /// Texts with blocks of Base64 between lines that say what they are (RFC 7468).
 enum PEMText {
     /// A block with lines of 64 characters (RFC 7468 2), and a line feed after the last.
-    static func block(_ label: String, of octets: [UInt8]) -> String {
-        let base64 = Data(octets).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+    static func block(_ label: String, of bytes: [UInt8]) -> String {
+        let base64 = Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN \(label)-----\n\(base64)\n-----END \(label)-----\n"
     }
 
@@ -17,8 +17,8 @@ enum PEMText {
                 guard base64 == nil else { return nil }
                 base64 = []
             } else if line.elementsEqual("-----END \(label)-----".utf8) {
-                guard let octets = base64.flatMap({ Base64.decode($0) }), !octets.isEmpty else { return nil }
-                blocks.append(octets)
+                guard let bytes = base64.flatMap({ Base64.decode($0) }), !bytes.isEmpty else { return nil }
+                blocks.append(bytes)
                 base64 = nil
             } else {
                 guard base64 != nil else { return nil }

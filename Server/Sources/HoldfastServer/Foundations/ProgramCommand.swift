@@ -7,11 +7,11 @@ public struct ProgramCommand: Sendable, Hashable {
     /// How many seconds it may take.
     public let limit: Int64
 
-    /// The canonical octets.
-    public let octets: [UInt8]
+    /// The canonical bytes.
+    public let bytes: [UInt8]
 
     private static let name = "holdfast-program-v1"
-    private static let greatestSize = 16 << 10
+    private static let maximumSize = 16 << 10
     private static let limits: ClosedRange<Int64> = 1...600
 
     /// Names a program; it is not started yet.
@@ -34,21 +34,21 @@ public struct ProgramCommand: Sendable, Hashable {
         }
         self.words = words
         self.limit = limit
-        octets =
+        bytes =
             CanonicalJSON.object([
                 "format": .text(Self.name), "words": .array(words.map { .text($0) }), "limit": .integer(limit),
-            ]).octets
-        guard octets.count <= Self.greatestSize else {
+            ]).bytes
+        guard bytes.count <= Self.maximumSize else {
             throw ServerError(
-                .invalidValue, of: "program", expected: "at most \(Self.greatestSize) octets", found: "more")
+                .invalidValue, of: "program", expected: "at most \(Self.maximumSize) bytes", found: "more")
         }
     }
 
     /// Reads what is stored.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
+    init(_ bytes: [UInt8]) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "program", limit: Self.greatestSize), "program")
+            try CanonicalJSONReader.read(bytes, "program", limit: Self.maximumSize), "program")
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
         let words = try fields.array("words", atMost: 64) { value, path throws(ServerError) in
             guard case .text(let text) = value else {
@@ -59,7 +59,7 @@ public struct ProgramCommand: Sendable, Hashable {
         let limit = try fields.integer("limit", in: Self.limits)
         try fields.finish()
         try self.init(words, limit: limit)
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "program", expected: "the one spelling", found: "another")
         }
     }

@@ -20,7 +20,7 @@ struct ProgramRun: ~Copyable {
 
     /// What becomes of what it prints.
     enum Output: Sendable, Hashable {
-        /// It is read; a program that prints more octets is ended.
+        /// It is read; a program that prints more bytes is ended.
         case atMost(Int)
         /// It is thrown away, however much it is.
         case discarded
@@ -153,12 +153,12 @@ struct ProgramRun: ~Copyable {
     }
 
     /// A file that is gone when everybody has closed it: nobody has to write while the program reads its standard input.
-    private static func file(with octets: [UInt8]) throws(StartFailure) -> Int32 {
+    private static func file(with bytes: [UInt8]) throws(StartFailure) -> Int32 {
         let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600 as mode_t)
         guard descriptor >= 0 else { throw StartFailure(number: errno) }
         _ = unsafe unlink(url.path)
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
             guard written > 0 else {
@@ -221,7 +221,7 @@ struct ProgramRun: ~Copyable {
 
     private consuming func finish(within limit: Duration, atMost maximum: Int) -> End {
         let end = ContinuousClock.now + limit
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var isAtEnd = false
         while true {
             guard ContinuousClock.now < end else {
@@ -233,8 +233,8 @@ struct ProgramRun: ~Copyable {
             _ = unsafe poll(&wait, 1, 20)
             // The order matters: after the program has ended, all of its output can be read.
             let hasEnded = hasEnded()
-            isAtEnd = drain(into: &octets, atMost: maximum) || isAtEnd
-            guard octets.count <= maximum else {
+            isAtEnd = drain(into: &bytes, atMost: maximum) || isAtEnd
+            guard bytes.count <= maximum else {
                 stop()
                 return .printedTooMuch
             }
@@ -242,12 +242,12 @@ struct ProgramRun: ~Copyable {
             let status = stop()
             if let code = reportedCode() {
                 // As shells say that a signal ended it.
-                return code > 128 ? .signaled(code - 128) : .ended(code: code, output: octets)
+                return code > 128 ? .signaled(code - 128) : .ended(code: code, output: bytes)
             }
             let signal = status & 0x7F
             // On a busy machine the watchdog may be first, a second later than this.
             if signal == SIGKILL, ContinuousClock.now >= end { return .timedOut }
-            return signal == 0 ? .ended(code: status >> 8 & 0xFF, output: octets) : .signaled(signal)
+            return signal == 0 ? .ended(code: status >> 8 & 0xFF, output: bytes) : .signaled(signal)
         }
     }
 
@@ -265,12 +265,12 @@ struct ProgramRun: ~Copyable {
     }
 
     /// - Returns: whether the output is complete.
-    private func drain(into octets: inout [UInt8], atMost maximum: Int) -> Bool {
+    private func drain(into bytes: inout [UInt8], atMost maximum: Int) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while octets.count <= maximum {
+        while bytes.count <= maximum {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
             guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
-            octets += buffer[..<count]
+            bytes += buffer[..<count]
         }
         return false
     }

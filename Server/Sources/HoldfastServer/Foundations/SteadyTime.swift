@@ -41,9 +41,9 @@ public struct SteadyTime: Sendable {
         guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, (1...64).contains(size) else {
             return nil
         }
-        var octets = [UInt8](repeating: 0, count: size)
-        guard unsafe sysctlbyname("kern.bootsessionuuid", &octets, &size, nil, 0) == 0 else { return nil }
-        return String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         #endif
     }
 }

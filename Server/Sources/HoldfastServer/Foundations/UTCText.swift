@@ -15,12 +15,12 @@ enum UTCText {
 
     /// Seconds since 1970; nil unless ``encode(_:)`` would write exactly this text.
     static func decode(_ text: some Collection<UInt8>) -> Int64? {
-        let octets = Array(text)
-        guard octets.count == 20 else { return nil }
+        let bytes = Array(text)
+        guard bytes.count == 20 else { return nil }
         func number(_ range: Range<Int>) -> Int64? {
-            octets[range].reduce(0 as Int64?) { value, octet in
-                guard let value, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) else { return nil }
-                return value * 10 + Int64(octet - UInt8(ascii: "0"))
+            bytes[range].reduce(0 as Int64?) { value, byte in
+                guard let value, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                return value * 10 + Int64(byte - UInt8(ascii: "0"))
             }
         }
         guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
@@ -29,7 +29,7 @@ enum UTCText {
         else { return nil }
         let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
         // Written again, so that the 30th of February, the 25th hour and other separators are refused.
-        guard let again = encode(seconds), again.utf8.elementsEqual(octets) else { return nil }
+        guard let again = encode(seconds), again.utf8.elementsEqual(bytes) else { return nil }
         return seconds
     }
 

@@ -5,9 +5,9 @@ enum WholeFile {
     /// The content of a file; nil if there is none.
     /// - Parameters:
     ///   - url: the file.
-    ///   - limit: how many octets it may have.
+    ///   - limit: how many bytes it may have.
     ///   - followsLinks: whether it may be a link to a file, as ACME clients make them.
-    /// - Throws: ``ServerError`` `file` if it cannot be read, is no regular file, or has more octets than the limit.
+    /// - Throws: ``ServerError`` `file` if it cannot be read, is no regular file, or has more bytes than the limit.
     static func read(_ url: URL, limit: Int, followingLinks followsLinks: Bool = false) throws(ServerError) -> [UInt8]?
     {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
@@ -23,7 +23,7 @@ enum WholeFile {
             let content = try? handle.readToEnd() ?? Data(), content.count <= limit
         else {
             throw ServerError(
-                .file, of: url.path, expected: "a regular file of at most \(limit) octets", found: "another")
+                .file, of: url.path, expected: "a regular file of at most \(limit) bytes", found: "another")
         }
         return Array(content)
     }
@@ -31,7 +31,7 @@ enum WholeFile {
     /// Replaces the content of a file. It is on the disk when this returns.
     /// - Parameter mode: who may read it; only the server's user by default.
     /// - Throws: ``ServerError`` `file`; the file is as it was then.
-    static func replace(_ url: URL, with octets: [UInt8], mode: mode_t = 0o600) throws(ServerError) {
+    static func replace(_ url: URL, with bytes: [UInt8], mode: mode_t = 0o600) throws(ServerError) {
         let temporary = url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).new").path
         func failure() -> ServerError {
             let error = unwritable(url)
@@ -41,7 +41,7 @@ enum WholeFile {
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600 as mode_t)
         guard descriptor >= 0 else { throw failure() }
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
             guard written > 0 else { break }

@@ -1,5 +1,5 @@
 /// Takes CSV apart as PostgreSQL's `COPY … (FORMAT csv)` writes it, which is RFC 4180 with one addition: a field without
-/// quotation marks and without octets is null, and a quoted one without octets is an empty text.
+/// quotation marks and without bytes is null, and a quoted one without bytes is an empty text.
 ///
 /// Everything that such a writer never writes is refused, because a file that was edited or cut off is one that nobody
 /// knows the meaning of. No error shows what a field has: it may be a private key in the wrong place.
@@ -7,7 +7,7 @@ struct CSVReader {
     /// How much is read, whoever wrote it.
     struct Limits: Sendable {
         /// All apps of a large installation with a certificate's PEM each, several times over.
-        var octets = 64 << 20
+        var bytes = 64 << 20
         /// As large as any PEM of a chain.
         var field = 64 << 10
         /// More columns than any table has that is read.
@@ -24,7 +24,7 @@ struct CSVReader {
         let fields: [[UInt8]?]
     }
 
-    private let octets: [UInt8]
+    private let bytes: [UInt8]
     private let subject: String
     private let limits: Limits
     private var place = 0
@@ -32,17 +32,17 @@ struct CSVReader {
     private var rows = 0
 
     /// - Parameters:
-    ///   - octets: the whole file.
+    ///   - bytes: the whole file.
     ///   - subject: what it is, for errors.
     ///   - limits: how much is read.
     /// - Throws: ``ServerError`` `malformed` for a file that is too large.
-    init(_ octets: [UInt8], _ subject: String, limits: Limits = Limits()) throws(ServerError) {
-        guard octets.count <= limits.octets else {
+    init(_ bytes: [UInt8], _ subject: String, limits: Limits = Limits()) throws(ServerError) {
+        guard bytes.count <= limits.bytes else {
             throw ServerError(
-                .malformed, of: subject, expected: "at most \(limits.octets) octets", found: "\(octets.count)",
+                .malformed, of: subject, expected: "at most \(limits.bytes) bytes", found: "\(bytes.count)",
                 remedy: "Export one application at a time.")
         }
-        self.octets = octets
+        self.bytes = bytes
         self.subject = subject
         self.limits = limits
     }
@@ -50,7 +50,7 @@ struct CSVReader {
     /// The next row; nil at the end.
     /// - Throws: ``ServerError`` `malformed`, with the line and the number of the field.
     mutating func row() throws(ServerError) -> Row? {
-        guard place < octets.count else { return nil }
+        guard place < bytes.count else { return nil }
         rows += 1
         let start = line
         guard rows <= limits.rows else {
@@ -63,16 +63,16 @@ struct CSVReader {
                 throw malformed(number, "at most \(limits.fields) fields", "more", Self.usualRemedy)
             }
             fields.append(try field(number))
-            guard place < octets.count else {
+            guard place < bytes.count else {
                 throw malformed(number, "a line feed after the last row", "the end of the file", Self.cutRemedy)
             }
-            let octet = octets[place]
+            let byte = bytes[place]
             place += 1
-            if octet == UInt8(ascii: ",") { continue }
+            if byte == UInt8(ascii: ",") { continue }
             // psql on Windows ends lines with both.
-            if octet == UInt8(ascii: "\r"), place < octets.count, octets[place] == UInt8(ascii: "\n") { place += 1 }
-            guard octets[place - 1] == UInt8(ascii: "\n") else {
-                throw malformed(number, "a comma or the end of the line", "another octet", Self.usualRemedy)
+            if byte == UInt8(ascii: "\r"), place < bytes.count, bytes[place] == UInt8(ascii: "\n") { place += 1 }
+            guard bytes[place - 1] == UInt8(ascii: "\n") else {
+                throw malformed(number, "a comma or the end of the line", "another byte", Self.usualRemedy)
             }
             line += 1
             return Row(line: start, fields: fields)
@@ -80,44 +80,44 @@ struct CSVReader {
     }
 
     private mutating func field(_ number: Int) throws(ServerError) -> [UInt8]? {
-        guard place < octets.count, octets[place] == UInt8(ascii: "\"") else { return try plain(number) }
+        guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return try plain(number) }
         place += 1
         var field: [UInt8] = []
-        while place < octets.count {
-            let octet = octets[place]
+        while place < bytes.count {
+            let byte = bytes[place]
             place += 1
-            if octet == UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\"") {
                 // A mark that is doubled is one of the text (RFC 4180 2.7).
-                guard place < octets.count, octets[place] == UInt8(ascii: "\"") else { return field }
+                guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return field }
                 place += 1
             }
-            if octet == UInt8(ascii: "\n") { line += 1 }
-            try take(octet, into: &field, number)
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            try take(byte, into: &field, number)
         }
         throw malformed(number, "a closing quotation mark", "the end of the file", Self.cutRemedy)
     }
 
     private mutating func plain(_ number: Int) throws(ServerError) -> [UInt8]? {
         var field: [UInt8] = []
-        while place < octets.count,
-            ![UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(octets[place])
+        while place < bytes.count,
+            ![UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(bytes[place])
         {
-            guard octets[place] != UInt8(ascii: "\"") else {
+            guard bytes[place] != UInt8(ascii: "\"") else {
                 throw malformed(number, "quotation marks around the whole field", "one inside", Self.usualRemedy)
             }
-            try take(octets[place], into: &field, number)
+            try take(bytes[place], into: &field, number)
             place += 1
         }
         return field.isEmpty ? nil : field
     }
 
-    private func take(_ octet: UInt8, into field: inout [UInt8], _ number: Int) throws(ServerError) {
+    private func take(_ byte: UInt8, into field: inout [UInt8], _ number: Int) throws(ServerError) {
         // PostgreSQL has no text with it.
-        guard octet != 0 else { throw malformed(number, "a text", "the octet zero", Self.usualRemedy) }
+        guard byte != 0 else { throw malformed(number, "a text", "the byte zero", Self.usualRemedy) }
         guard field.count < limits.field else {
-            throw malformed(number, "at most \(limits.field) octets", "more", Self.usualRemedy)
+            throw malformed(number, "at most \(limits.field) bytes", "more", Self.usualRemedy)
         }
-        field.append(octet)
+        field.append(byte)
     }
 
     private static let usualRemedy = "Export the table again with the \\copy line of docs/server/operating.md."

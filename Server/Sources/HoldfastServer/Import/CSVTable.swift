@@ -32,7 +32,7 @@ struct CSVTable: Sendable {
         func value<Value>(
             _ column: String, _ expected: String, remedy: String? = nil, _ read: ([UInt8]) -> Value?
         ) throws(ServerError) -> Value {
-            guard let octets = fields[column] ?? nil, let value = read(octets) else {
+            guard let bytes = fields[column] ?? nil, let value = read(bytes) else {
                 throw error(column, expected, remedy)
             }
             return value
@@ -42,8 +42,8 @@ struct CSVTable: Sendable {
         func optional<Value>(
             _ column: String, _ expected: String, _ read: ([UInt8]) -> Value?
         ) throws(ServerError) -> Value? {
-            guard let octets = fields[column] ?? nil, !octets.isEmpty else { return nil }
-            return try value(column, expected) { _ in read(octets) }
+            guard let bytes = fields[column] ?? nil, !bytes.isEmpty else { return nil }
+            return try value(column, expected) { _ in read(bytes) }
         }
 
         /// A number without sign and leading zeros.
@@ -53,17 +53,17 @@ struct CSVTable: Sendable {
 
         /// A text of UTF-8.
         func text(_ column: String, _ count: ClosedRange<Int>) throws(ServerError) -> String {
-            try value(column, "\(count.lowerBound) to \(count.upperBound) octets of UTF-8") { octets in
-                count.contains(octets.count) ? String(validating: octets, as: UTF8.self) : nil
+            try value(column, "\(count.lowerBound) to \(count.upperBound) bytes of UTF-8") { bytes in
+                count.contains(bytes.count) ? String(validating: bytes, as: UTF8.self) : nil
             }
         }
 
         /// Says what is wrong with a field, and not what it has.
         func error(_ column: String, _ expected: String, found: String? = nil, _ remedy: String? = nil) -> ServerError {
-            let octets = fields[column] ?? nil
+            let bytes = fields[column] ?? nil
             return ServerError(
                 .invalidValue, of: "\(schema.name), line \(line), field \(column)", expected: expected,
-                found: found ?? octets.map { "another value of \($0.count) octets" } ?? "nothing",
+                found: found ?? bytes.map { "another value of \($0.count) bytes" } ?? "nothing",
                 remedy: remedy ?? "Correct it in the old server, and export the table again.")
         }
 
@@ -82,7 +82,7 @@ struct CSVTable: Sendable {
     /// Its rows.
     let rows: [Row]
 
-    private static let longestName = 64
+    private static let maximumName = 64
 
     /// Reads a table.
     /// - Parameters:
@@ -126,15 +126,15 @@ struct CSVTable: Sendable {
     private static func columns(of header: CSVReader.Row, _ schema: Schema) throws(ServerError) -> [String] {
         var columns: [String] = []
         for (index, field) in header.fields.enumerated() {
-            let octets = field ?? []
-            if let known = schema.known.first(where: { $0.utf8.elementsEqual(octets) }), !columns.contains(known) {
+            let bytes = field ?? []
+            if let known = schema.known.first(where: { $0.utf8.elementsEqual(bytes) }), !columns.contains(known) {
                 columns.append(known)
                 continue
             }
             let name =
-                ASCIIText.isName(octets, 1...longestName, others: "_-")
-                ? String(decoding: octets, as: UTF8.self) : "\(index + 1), whose name has \(octets.count) octets"
-            let isEncryption = octets.prefix(longestName).map { $0 | 0x20 }.contains(Array("encrypt".utf8))
+                ASCIIText.isName(bytes, 1...maximumName, others: "_-")
+                ? String(decoding: bytes, as: UTF8.self) : "\(index + 1), whose name has \(bytes.count) bytes"
+            let isEncryption = bytes.prefix(maximumName).map { $0 | 0x20 }.contains(Array("encrypt".utf8))
             throw ServerError(
                 .invalidValue, of: "\(schema.name), line 1, field \(name)",
                 expected: isEncryption

@@ -27,7 +27,7 @@ extension MobileUtilityTables {
         for row in rows(.app) {
             let id = try row.number("id")
             let name = try row.value("name", "2 to 255 letters, digits, hyphens and underscores") {
-                AppName(octets: $0)
+                AppName(bytes: $0)
             }
             guard names.insert(Array("\(name)".utf8)).inserted else {
                 throw row.error("name", "each app once", found: "a name that is there twice")
@@ -87,11 +87,11 @@ extension MobileUtilityTables {
             key = try SigningKey(exportedPrivateKey: number)
         } catch {
             throw row.error(
-                "sign_private_key", "Base64 of the number of a P-256 private key, 31 to 33 octets as a rule",
+                "sign_private_key", "Base64 of the number of a P-256 private key, 31 to 33 bytes as a rule",
                 "If the old server encrypts its keys, decrypt them first; its manual says how.")
         }
-        let point = try row.value("sign_public_key", "Base64 of a point of P-256, 65 octets") { octets in
-            Base64.decode(octets).flatMap { $0.count == 65 && $0.first == 0x04 ? $0 : nil }
+        let point = try row.value("sign_public_key", "Base64 of a point of P-256, 65 bytes") { bytes in
+            Base64.decode(bytes).flatMap { $0.count == 65 && $0.first == 0x04 ? $0 : nil }
         }
         let own = try ServerError.translating(.invalidValue, of: "key") { () throws(SigningError) in
             try key.publicKey.base64
@@ -141,8 +141,8 @@ extension MobileUtilityTables {
                 try ContentHost(
                     name: String(decoding: name, as: UTF8.self), certificates: certificates[id] ?? [])
             }
-            let needsPins = try row.optional("ssl_pinning_required", "t or f") { octets in
-                octets == Array("t".utf8) ? true : octets == Array("f".utf8) ? false : nil
+            let needsPins = try row.optional("ssl_pinning_required", "t or f") { bytes in
+                bytes == Array("t".utf8) ? true : bytes == Array("f".utf8) ? false : nil
             }
             domains[app, default: []].append(Domain(host: host, expired: expired[id] ?? 0, needsPins: needsPins))
         }
@@ -150,19 +150,19 @@ extension MobileUtilityTables {
     }
 
     private static func certificate(_ row: CSVTable.Row) throws(ServerError) -> ContentHost.Certificate {
-        let fingerprint = try row.value("fingerprint", "Base64 of the SHA-256 of a certificate, 32 octets") {
-            Base64.decode($0).flatMap { Digest(octets: $0) }
+        let fingerprint = try row.value("fingerprint", "Base64 of the SHA-256 of a certificate, 32 bytes") {
+            Base64.decode($0).flatMap { Digest(bytes: $0) }
         }
-        let pem = try row.optional("pem", "a certificate in PEM") { octets in
-            PEMText.blocks("CERTIFICATE", of: octets)?.first
+        let pem = try row.optional("pem", "a certificate in PEM") { bytes in
+            PEMText.blocks("CERTIFICATE", of: bytes)?.first
         }
         if let pem, Digest(of: pem) != fingerprint {
             throw row.error(
                 "fingerprint", "that of the certificate in pem", found: "that of another",
                 "Find out which of the two the host shows, and delete the row in the old server.")
         }
-        let expires = try row.value("expires", "a time in seconds since 1970") { octets in
-            LineReader.number(octets[...]).flatMap { UTCText.range.contains($0) ? $0 : nil }
+        let expires = try row.value("expires", "a time in seconds since 1970") { bytes in
+            LineReader.number(bytes[...]).flatMap { UTCText.range.contains($0) ? $0 : nil }
         }
         let depth = try row.optional("depth", "a number") { LineReader.number($0[...]) }
         return try row.locating(depth == nil ? "expires" : "depth") { () throws(ServerError) in

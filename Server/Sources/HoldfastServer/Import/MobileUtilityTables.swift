@@ -29,8 +29,8 @@ public struct MobileUtilityTables: Sendable {
 
     private let tables: [Table: [CSVTable.Row]]
 
-    /// As many octets as all tables together may have.
-    public static let greatestSize = CSVReader.Limits().octets
+    /// As many bytes as all tables together may have.
+    public static let maximumSize = CSVReader.Limits().bytes
 
     /// Reads all tables from one stream. Before each stands its name on a line of its own.
     /// - Throws: ``ServerError``, with line, field, what was expected and what to do, and without what a field has.
@@ -68,9 +68,9 @@ public struct MobileUtilityTables: Sendable {
         }
         var tables: [Table: [CSVTable.Row]] = [:]
         for table in Table.allCases where names.contains("\(table.rawValue).csv") {
-            let octets = try PrivateInput.file(
-                folder.appending(path: "\(table.rawValue).csv"), limit: Self.greatestSize)
-            var reader = try CSVReader(octets, "\(table.rawValue).csv")
+            let bytes = try PrivateInput.file(
+                folder.appending(path: "\(table.rawValue).csv"), limit: Self.maximumSize)
+            var reader = try CSVReader(bytes, "\(table.rawValue).csv")
             var next: CSVReader.Row?
             tables[table] = try CSVTable(&reader, table.schema, next: &next).rows
         }
@@ -93,7 +93,7 @@ public struct MobileUtilityTables: Sendable {
     /// Every table has several columns, so a line with nothing but a name is none of its rows.
     private static func table(_ row: CSVReader.Row) -> Table? {
         guard row.fields.count == 1, let name = row.fields[0] else { return nil }
-        return Table(octets: name)
+        return Table(bytes: name)
     }
 
     func rows(_ table: Table) -> [CSVTable.Row] { tables[table] ?? [] }

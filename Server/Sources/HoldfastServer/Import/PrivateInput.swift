@@ -5,7 +5,7 @@ public enum PrivateInput {
     private static let mode: mode_t = 0o600
 
     /// The content of a file of mode 0600 or stricter, which belongs to this user and is no link.
-    /// - Parameter limit: how many octets it may have.
+    /// - Parameter limit: how many bytes it may have.
     /// - Throws: ``ServerError`` `file`.
     public static func file(_ url: URL, limit: Int) throws(ServerError) -> [UInt8] {
         let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
@@ -39,7 +39,7 @@ public enum PrivateInput {
     }
 
     /// Everything that comes on standard input, or on another descriptor.
-    /// - Throws: ``ServerError`` `file` for more octets than the limit.
+    /// - Throws: ``ServerError`` `file` for more bytes than the limit.
     public static func stream(_ handle: FileHandle, limit: Int) throws(ServerError) -> [UInt8] {
         try content(of: handle, "standard input", limit: limit)
     }
@@ -51,13 +51,13 @@ public enum PrivateInput {
         while content.count <= limit {
             let part: Data?
             do { part = try handle.read(upToCount: 1 << 20) } catch {
-                throw ServerError(.file, of: name, expected: "octets that can be read", found: "a failure")
+                throw ServerError(.file, of: name, expected: "bytes that can be read", found: "a failure")
             }
             guard let part, !part.isEmpty else { return content }
             content += part
         }
         throw ServerError(
-            .file, of: name, expected: "at most \(limit) octets", found: "more",
+            .file, of: name, expected: "at most \(limit) bytes", found: "more",
             remedy: "Export one application at a time.")
     }
 }

@@ -106,9 +106,11 @@ extension Publisher {
             end: now + rules.lifetime)
         let files = RepositoryFiles(of: app.name, RepositoryFiles.Base(), in: catalog)
         files.lay(taken: app.repository)
-        let scene = AppScene(
+        let scene = AppSnapshot(
             app: Catalog.App(name: app.name, displayName: app.displayName, settings: rules.settings),
-            hosts: app.dialed.map { AppScene.Host($0, [], NextShown(chains: [], keys: []), [:], at: now) },
+            hosts: app.dialed.map {
+                AppSnapshot.Host($0, [], AnnouncedCertificates(chains: [], keys: []), [:], at: now)
+            },
             publications: [],
             publicKeys: Dictionary(app.publicKeys.map { (Digest(of: $0), $0) }) { first, _ in first }, generation: 0,
             canary: nil, canaryRepository: nil, keys: sealed,
@@ -119,7 +121,7 @@ extension Publisher {
             id: RandomID(using: &generator), content: content, outlook: Array(outlook.json), baseGeneration: 0,
             forced: rules.forced, proposer: rules.proposer, reason: rules.reason, proposed: now, canaryBegan: nil,
             approvals: [], ended: nil)
-        let report = await GateKeeper(scene: scene, change: change).report().report
+        let report = await GateRunner(scene: scene, change: change).report().report
         return Newcomer(
             app: app, keys: keys, change: change,
             proposal: Proposal(

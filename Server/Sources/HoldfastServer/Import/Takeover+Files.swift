@@ -25,7 +25,7 @@ extension Takeover {
         var hosts: [String: [Certificate]] = [:]
         var expired = 0
         for entry in read.entries {
-            guard ContentHost.isName(entry.name.utf8), let digest = Digest(octets: Array(entry.pin.digest)) else {
+            guard ContentHost.isName(entry.name.utf8), let digest = Digest(bytes: Array(entry.pin.digest)) else {
                 throw ServerError(
                     .invalidValue, of: "list", expected: "names in lower case, ASCII", found: "another name")
             }
@@ -68,7 +68,7 @@ extension Takeover {
     private static func latest(_ certificates: [Certificate]) throws(ServerError) -> [ContentHost.Certificate] {
         var latest: [[UInt8]: Certificate] = [:]
         for certificate in certificates {
-            let place = [UInt8(clamping: certificate.depth)] + certificate.digest.octets
+            let place = [UInt8(clamping: certificate.depth)] + certificate.digest.bytes
             if let known = latest[place], known.expires >= certificate.expires { continue }
             latest[place] = certificate
         }
@@ -151,9 +151,9 @@ extension Takeover {
             for pin in host.pins ?? [] {
                 try refuse("a pin with an end", pin.notAfter != nil)
                 let digits = pin.pin.utf8.dropFirst("sha256/".utf8.count)
-                guard let digest = Base64.decode(digits).flatMap({ Digest(octets: $0) }),
-                    let role = ContentHost.Key.Role(octets: (pin.role ?? "leaf").utf8),
-                    let state = ContentHost.Key.State(octets: (pin.state ?? "active").utf8)
+                guard let digest = Base64.decode(digits).flatMap({ Digest(bytes: $0) }),
+                    let role = ContentHost.Key.Role(bytes: (pin.role ?? "leaf").utf8),
+                    let state = ContentHost.Key.State(bytes: (pin.state ?? "active").utf8)
                 else {
                     throw ServerError(
                         .invalidValue, of: "pin file", expected: "pins as sha256/BASE64", found: "another pin")

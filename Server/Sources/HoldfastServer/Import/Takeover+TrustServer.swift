@@ -4,8 +4,8 @@ import HoldfastPublishing
 import HoldfastSigning
 
 extension Takeover {
-    private static let greatestDocument = 64 << 20
-    private static let greatestFile = 1 << 20
+    private static let maximumDocument = 64 << 20
+    private static let maximumFile = 1 << 20
     private static let suffix = ".json.signed"
 
     /// Takes over a trust server: each customer of `holdfastctl trust-server`, or of the published script, whose files have
@@ -41,14 +41,14 @@ extension Takeover {
         _ customer: String, in folder: URL, as name: AppName?, at now: Int64, until end: Int64
     ) throws(ServerError) -> App {
         let (data, output) = (folder.appending(path: "data"), folder.appending(path: "output"))
-        guard let app = name ?? AppName(octets: customer.utf8) else {
+        guard let app = name ?? AppName(bytes: customer.utf8) else {
             throw ServerError(
                 .invalidValue, of: "customer", expected: "2 to 255 letters, digits, hyphens and underscores",
                 found: "another name", remedy: "Name the app with --app.")
         }
         let key = try key(of: customer, in: folder)
         let file = output.appending(path: customer + suffix)
-        guard let signed = try WholeFile.read(file, limit: greatestDocument) else {
+        guard let signed = try WholeFile.read(file, limit: maximumDocument) else {
             throw ServerError(.file, of: file.path, expected: "a signed document", found: "none")
         }
         let document = try ServerError.translating(.invalidSignature, of: file.path) { () throws(DocumentError) in
@@ -81,11 +81,11 @@ extension Takeover {
     private static func key(of customer: String, in folder: URL) throws(ServerError) -> TrustServerKey {
         let files = ["data", "certs"].map { folder.appending(path: "\($0)/\(customer).key") }
         let file = files.first { FileManager.default.fileExists(atPath: $0.path) } ?? files[0]
-        let pem = String(decoding: try PrivateInput.file(file, limit: greatestFile), as: UTF8.self)
+        let pem = String(decoding: try PrivateInput.file(file, limit: maximumFile), as: UTF8.self)
         let output = folder.appending(path: "output")
         var certificate: [UInt8]?
         for name in ["\(customer).crt", "\(customer).pem"] where certificate == nil {
-            certificate = try WholeFile.read(output.appending(path: name), limit: greatestFile)
+            certificate = try WholeFile.read(output.appending(path: name), limit: maximumFile)
         }
         guard let certificate else {
             throw ServerError(
@@ -108,7 +108,7 @@ extension Takeover {
                 remedy: "Correct the list of hosts, and sign a document with it first.")
         }
         guard isName else { throw invalid("names in lower case, ASCII") }
-        var (certificates, keys, octets): ([ContentHost.Certificate], [ContentHost.Key], [[UInt8]]) = ([], [], [])
+        var (certificates, keys, bytes): ([ContentHost.Certificate], [ContentHost.Key], [[UInt8]]) = ([], [], [])
         var known: Set<Digest> = []
         for text in entry.fingerprints {
             guard text.utf8.count == 64, let digest = Digest(hex: text.utf8.map(Self.lowercased)) else {
@@ -123,21 +123,21 @@ extension Takeover {
             }
             guard known.insert(Digest(of: key)).inserted else { continue }
             keys.append(ContentHost.Key(pin: Digest(of: key)))
-            octets.append(key)
+            bytes.append(key)
         }
         let host = try ContentHost(
             name: entry.hostname, port: Int64(entry.port), certificates: certificates, keys: keys)
-        return (host, octets)
+        return (host, bytes)
     }
 
-    private static func lowercased(_ octet: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(octet) ? octet | 0x20 : octet
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// The hosts that a list names, as `NAME:PORT`. It is read for notes only.
     private static func listed(in file: URL) -> [String] {
-        guard let octets = (try? WholeFile.read(file, limit: greatestFile)) ?? nil else { return [] }
-        return octets.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).compactMap { line in
+        guard let bytes = (try? WholeFile.read(file, limit: maximumFile)) ?? nil else { return [] }
+        return bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).compactMap { line in
             let text = line.prefix { $0 != UInt8(ascii: "#") }.filter { $0 != 0x20 && $0 != 0x09 }
             guard ASCIIText.isPrintable(text, 1...300) else { return nil }
             let name = String(decoding: text, as: UTF8.self)

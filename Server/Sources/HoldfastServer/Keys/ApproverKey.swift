@@ -19,7 +19,7 @@ public struct ApproverKey: Sendable, Hashable {
     /// Who this is: the SHA-256 of ``subjectPublicKeyInfo``.
     public let identity: Digest
 
-    /// The DER of an Ed25519 SubjectPublicKeyInfo, without the 32 octets of the key (RFC 8410 4).
+    /// The DER of an Ed25519 SubjectPublicKeyInfo, without the 32 bytes of the key (RFC 8410 4).
     private static let ed25519Prefix: [UInt8] = [
         0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
@@ -50,19 +50,19 @@ public struct ApproverKey: Sendable, Hashable {
         identity = Digest(of: der)
     }
 
-    /// Reads what `holdfastctl keygen` prints: the Base64 of the X9.63 form of a P-256 key, or of the 32 octets of an
+    /// Reads what `holdfastctl keygen` prints: the Base64 of the X9.63 form of a P-256 key, or of the 32 bytes of an
     /// Ed25519 key.
     /// - Throws: ``ServerError`` `invalidValue`.
     public init(printed text: String) throws(ServerError) {
         try self.init(raw: text.utf8.count <= 128 ? Base64.decode(Array(text.utf8)) ?? [] : [])
     }
 
-    /// Reads a key without a name of its kind: the X9.63 form of a P-256 key, or the 32 octets of an Ed25519 key.
+    /// Reads a key without a name of its kind: the X9.63 form of a P-256 key, or the 32 bytes of an Ed25519 key.
     /// - Throws: ``ServerError`` `invalidValue`, also for a point that is not on the curve.
-    init(raw octets: [UInt8]) throws(ServerError) {
-        if octets.count == 32 {
-            try self.init(der: Self.ed25519Prefix + octets)
-        } else if let key = try? P256.Signing.PublicKey(x963Representation: octets) {
+    init(raw bytes: [UInt8]) throws(ServerError) {
+        if bytes.count == 32 {
+            try self.init(der: Self.ed25519Prefix + bytes)
+        } else if let key = try? P256.Signing.PublicKey(x963Representation: bytes) {
             try self.init(der: Array(key.derRepresentation))
         } else {
             throw Self.unusable(nil)
@@ -85,7 +85,7 @@ public struct ApproverKey: Sendable, Hashable {
 
     /// Whether a signature is by this key.
     /// - Parameters:
-    ///   - signature: 64 octets for Ed25519; for ECDSA the DER of RFC 3279 2.2.3. P-256 signs with SHA-256, P-384 with
+    ///   - signature: 64 bytes for Ed25519; for ECDSA the DER of RFC 3279 2.2.3. P-256 signs with SHA-256, P-384 with
     ///     SHA-384.
     ///   - message: what it signs.
     public func verifies(_ signature: [UInt8], over message: [UInt8]) -> Bool {

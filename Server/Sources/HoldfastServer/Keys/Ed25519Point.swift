@@ -16,13 +16,13 @@ enum Ed25519Point {
         ],
     ]
 
-    /// Whether 32 octets can be an approver's key.
-    static func isUsable(_ octets: some Collection<UInt8>) -> Bool {
-        var y = Array(octets)
+    /// Whether 32 bytes can be an approver's key.
+    static func isUsable(_ bytes: some Collection<UInt8>) -> Bool {
+        var y = Array(bytes)
         guard y.count == 32 else { return false }
         // The sign of x.
         y[31] &= 0x7F
-        // The prime is 2^255 - 19: only its last octet differs from 0xFF, and its first is 0xED.
+        // The prime is 2^255 - 19: only its last byte differs from 0xFF, and its first is 0xED.
         let isReduced = y[31] != 0x7F || y[1..<31].contains { $0 != 0xFF } || y[0] < 0xED
         return isReduced && !smallOrder.contains(y)
     }

@@ -9,15 +9,15 @@ struct KnownNotices: Sendable {
     private(set) var isNew: Bool
 
     /// More than a server has news at a time; what is beyond may be told again.
-    static let greatestCount = 32_768
+    static let maximumCount = 32_768
     private static let lineLength = 33
 
     /// Reads the file. One that cannot be used is as none.
     /// - Parameter file: the file; nil to begin with nothing.
     init(_ file: URL?) {
-        let octets = file.flatMap { try? WholeFile.read($0, limit: Self.greatestCount * Self.lineLength) }
-        ids = Set((octets ?? []).split(separator: 0x0A).compactMap { RandomID(hex: $0) })
-        isNew = octets == nil
+        let bytes = file.flatMap { try? WholeFile.read($0, limit: Self.maximumCount * Self.lineLength) }
+        ids = Set((bytes ?? []).split(separator: 0x0A).compactMap { RandomID(hex: $0) })
+        isNew = bytes == nil
     }
 
     /// Takes what was read elsewhere.
@@ -36,7 +36,7 @@ struct KnownNotices: Sendable {
     mutating func keep(_ current: Set<RandomID>) { ids.formIntersection(current) }
 
     /// What the file has.
-    var octets: [UInt8] {
-        Array(ids.map { "\($0)\n" }.sorted().prefix(Self.greatestCount).joined().utf8)
+    var bytes: [UInt8] {
+        Array(ids.map { "\($0)\n" }.sorted().prefix(Self.maximumCount).joined().utf8)
     }
 }

@@ -1,7 +1,7 @@
 /// What people are told about without asking: a change that waits for them, an emergency, a canary that is held, an alarm,
 /// an end that is near, where the audit ends after a round, and what clients report (`holdfast-notice-v1`).
 ///
-/// It names apps, hosts, ids and times, and has no text of anybody's: no reason, no secret, no octets of a document.
+/// It names apps, hosts, ids and times, and has no text of anybody's: no reason, no secret, no bytes of a document.
 public struct Notice: Sendable, Hashable {
     /// What it is about.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -32,8 +32,8 @@ public struct Notice: Sendable, Hashable {
     var isLasting: Bool { kind == .alarm || kind == .reminder }
     /// The same for the same news, however often it is sent and whoever restarts: what receivers tell repetitions by.
     public let id: RandomID
-    /// The octets: canonical JSON, the same each time.
-    public let octets: [UInt8]
+    /// The bytes: canonical JSON, the same each time.
+    public let bytes: [UInt8]
 
     private static let name = "holdfast-notice-v1"
 
@@ -48,13 +48,13 @@ public struct Notice: Sendable, Hashable {
         members["format"] = .text(Self.name)
         members["kind"] = .text(kind.rawValue)
         members["server"] = .text("\(server)")
-        let digest = Digest(of: CanonicalJSON.object(members).octets)
+        let digest = Digest(of: CanonicalJSON.object(members).bytes)
         // The first 128 bits of a digest are as good an id as random ones.
         let text = "\(digest)".prefix(32)
         id = RandomID(hex: text.utf8) ?? server
         members["id"] = .text(String(text))
         members["words"] = .text(words)
         self.kind = kind
-        octets = CanonicalJSON.object(members).octets
+        bytes = CanonicalJSON.object(members).bytes
     }
 }

@@ -25,7 +25,7 @@ struct NoticeFinder: Sendable {
     /// and begins again, has people told once.
     private static let reportSpan: Int64 = 86_400
     /// The news of reports at a time, which anybody can forge: they take no room of other news.
-    private static let greatestReported = 32
+    private static let maximumReported = 32
 
     init(_ server: RandomID) { self.server = server }
 
@@ -237,6 +237,6 @@ struct NoticeFinder: Sendable {
                         "Reports, which anybody can forge, hold the canary of \(app), so its change waits: see status.")
             }
         }
-        return Array(notices.sorted { "\($0.id)" < "\($1.id)" }.prefix(Self.greatestReported))
+        return Array(notices.sorted { "\($0.id)" < "\($1.id)" }.prefix(Self.maximumReported))
     }
 }

@@ -17,7 +17,7 @@ struct NoticeFile: NoticeMemory {
     func read() async throws(ServerError) -> KnownNotices { KnownNotices(url) }
 
     func keep(_ known: KnownNotices) async throws(ServerError) {
-        if let url { try WholeFile.replace(url, with: known.octets) }
+        if let url { try WholeFile.replace(url, with: known.bytes) }
     }
 }
 
@@ -43,12 +43,12 @@ final class NoticeTable: NoticeMemory {
             // that it has begun comes first.
             try session.run(
                 "SELECT notice FROM notice_told WHERE target = $1 ORDER BY notice LIMIT $2",
-                [.text(target), .integer(Int64(KnownNotices.greatestCount) + 1)])
+                [.text(target), .integer(Int64(KnownNotices.maximumCount) + 1)])
         }
         var ids: Set<RandomID> = []
         for row in rows {
-            let octets = try row.octets(0)
-            if octets != Self.begun, let id = RandomID(hex: Hex.encode(octets).utf8) { ids.insert(id) }
+            let bytes = try row.bytes(0)
+            if bytes != Self.begun, let id = RandomID(hex: Hex.encode(bytes).utf8) { ids.insert(id) }
         }
         stored.withLock { $0 = ids }
         return KnownNotices(ids, isNew: rows.isEmpty)
@@ -58,14 +58,14 @@ final class NoticeTable: NoticeMemory {
         let (target, before) = (target, stored.withLock { $0 })
         let (added, removed) = (known.ids.subtracting(before), before.subtracting(known.ids))
         try await engine.write { session throws(ServerError) in
-            for octets in added.map(\.octets) + [Self.begun] {
+            for bytes in added.map(\.bytes) + [Self.begun] {
                 try session.run(
                     "INSERT INTO notice_told (target, notice) VALUES ($1, $2) ON CONFLICT (target, notice) DO NOTHING",
-                    [.text(target), .octets(octets)])
+                    [.text(target), .bytes(bytes)])
             }
             for id in removed {
                 try session.run(
-                    "DELETE FROM notice_told WHERE target = $1 AND notice = $2", [.text(target), .octets(id.octets)])
+                    "DELETE FROM notice_told WHERE target = $1 AND notice = $2", [.text(target), .bytes(id.bytes)])
             }
         }
         stored.withLock { $0 = known.ids }

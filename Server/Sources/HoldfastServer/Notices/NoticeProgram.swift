@@ -16,7 +16,7 @@ struct NoticeProgram: NoticeTarget {
         ]
         return
             switch await ProgramRun.run(
-                program, input: notice.octets + [0x0A], environment: environment, output: .discarded)
+                program, input: notice.bytes + [0x0A], environment: environment, output: .discarded)
         {
         case .ended(code: 0, _): nil
         case .ended(let code, _): "it ended with exit code \(code)"

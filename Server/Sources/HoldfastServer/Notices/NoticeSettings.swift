@@ -38,7 +38,7 @@ public struct NoticeSettings: Sendable {
             targets.append(
                 Webhook(
                     address: try WebhookAddress(webhook),
-                    secret: try WebhookSecret(SecretFile(secret).octets()), client: client, clock: clock))
+                    secret: try WebhookSecret(SecretFile(secret).bytes()), client: client, clock: clock))
         } else if secret != nil || anchors != nil {
             throw Self.missing("webhook", beside: secret == nil ? "webhook-ca" : "webhook-secret")
         }

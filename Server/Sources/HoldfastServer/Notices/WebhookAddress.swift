@@ -8,19 +8,19 @@ struct WebhookAddress: Sendable, Hashable {
     /// The path and query, as they are sent.
     let target: String
 
-    private static let greatestSize = 2_048
+    private static let maximumSize = 2_048
 
     /// Reads an address with `https`.
     /// - Throws: ``ServerError`` `invalidValue`, without a word of the address.
     init(_ text: String) throws(ServerError) {
-        guard ASCIIText.isPrintable(text.utf8, 1...Self.greatestSize), let url = URL(string: text),
+        guard ASCIIText.isPrintable(text.utf8, 1...Self.maximumSize), let url = URL(string: text),
             url.scheme?.lowercased() == "https", url.user() == nil, url.password() == nil, url.fragment() == nil,
             let dialed = try? DialedHost(url: url), let host = try? DialedHost(dialed.name, port: url.port ?? 443)
         else {
             throw ServerError(
                 .invalidValue, of: "webhook",
                 expected: "an address with https, without a user, a password and a fragment",
-                found: "another text of \(text.utf8.count) octets")
+                found: "another text of \(text.utf8.count) bytes")
         }
         self.host = host
         let path = url.path(percentEncoded: true)

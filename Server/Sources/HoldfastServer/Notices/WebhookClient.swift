@@ -28,7 +28,7 @@ struct WebhookClient: Sendable {
     var limit: Duration = .seconds(10)
 
     /// No more addresses of a name are tried.
-    private static let greatestAddresses = 4
+    private static let maximumAddresses = 4
 
     /// Sends a request.
     /// - Returns: the status of the answer.
@@ -49,7 +49,7 @@ struct WebhookClient: Sendable {
         _ body: [UInt8], _ headers: [(String, String)], to address: WebhookAddress
     ) async throws(Failure) -> Int {
         var failure = Failure(words: "\(address.host) has no address")
-        for place in try await places(of: address.host).prefix(Self.greatestAddresses) {
+        for place in try await places(of: address.host).prefix(Self.maximumAddresses) {
             if let refusal = filter.refusal(of: place) {
                 failure = Failure(words: "\(place) may not be asked: \(refusal); list it with --allow")
                 continue

@@ -3,7 +3,7 @@ import Foundation
 
 /// What a receiver and this server share, so that a notice has a signature only they can make.
 ///
-/// A file with one line: `whsec_` and the Base64 of 24 to 64 octets, as the Standard Webhooks specification has it.
+/// A file with one line: `whsec_` and the Base64 of 24 to 64 bytes, as the Standard Webhooks specification has it.
 public struct WebhookSecret: Sendable {
     private let key: SymmetricKey
 
@@ -14,15 +14,15 @@ public struct WebhookSecret: Sendable {
     /// - Throws: ``ServerError`` `secretFile`, without a word of the secret.
     public init(_ content: [UInt8]) throws(ServerError) {
         let text = content.last == 0x0A ? content.dropLast() : content[...]
-        guard text.starts(with: Self.prefix), let octets = Base64.decode(Array(text.dropFirst(Self.prefix.count))),
-            Self.lengths.contains(octets.count)
+        guard text.starts(with: Self.prefix), let bytes = Base64.decode(Array(text.dropFirst(Self.prefix.count))),
+            Self.lengths.contains(bytes.count)
         else {
             throw ServerError(
-                .secretFile, of: "webhook-secret", expected: "whsec_ and the Base64 of 24 to 64 octets, in one line",
-                found: "another text of \(content.count) octets",
+                .secretFile, of: "webhook-secret", expected: "whsec_ and the Base64 of 24 to 64 bytes, in one line",
+                found: "another text of \(content.count) bytes",
                 remedy: "Make one: (printf whsec_; openssl rand -base64 32) >FILE; chmod 600 FILE.")
         }
-        key = SymmetricKey(data: octets)
+        key = SymmetricKey(data: bytes)
     }
 
     /// Signs what a request has: HMAC with SHA-256 over its id, the time and the body, with periods between them.

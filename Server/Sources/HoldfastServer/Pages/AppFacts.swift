@@ -28,7 +28,7 @@ struct AppFacts: Sendable {
     let publishedAt: Int64?
     /// What was published for the host that was chosen, the oldest first, as far as anybody may still hold it.
     let publications: [HostTimeline.Publication]
-    let hosts: [AppScene.Host]
+    let hosts: [AppSnapshot.Host]
     /// The keys of the host that was chosen which nobody announced.
     let alarms: [Digest]
     /// How many hosts the app has.
@@ -41,14 +41,14 @@ struct AppFacts: Sendable {
     private let pinned: PublishedHosts
 
     /// As many hosts as a page has room for.
-    static let greatestHostCount: Int64 = 25
+    static let maximumHostCount: Int64 = 25
     /// The places of a host that a page of all hosts has room for, and one more.
-    static let greatestPlaceCount: Int64 = 16
+    static let maximumPlaceCount: Int64 = 16
     /// The places that the page of a host has room for, and one more.
-    static let greatestPlaceCountOfOne: Int64 = 200
+    static let maximumPlaceCountOfOne: Int64 = 200
     /// Somebody who publishes several times a day has more in the time for which clients hold what is old; then pages know
     /// only the newest, and say later than it is when everybody has a pin.
-    private static let greatestPublicationCount = 32
+    private static let maximumPublicationCount = 32
 
     var name: AppName { app.name }
 
@@ -82,21 +82,21 @@ struct AppFacts: Sendable {
         switch choice {
         case .some(let place):
             rows = try Catalog.hosts(
-                of: name, after: place.name, place.port, limit: Self.greatestHostCount + 1, session, ledger)
-            places = Self.greatestPlaceCount
+                of: name, after: place.name, place.port, limit: Self.maximumHostCount + 1, session, ledger)
+            places = Self.maximumPlaceCount
         case .one(let place):
             guard let row = try Catalog.host(place.name, place.port, of: name, session, ledger) else {
                 throw ServerError(.notFound, of: "host", expected: "a host of \(name)", found: "another")
             }
-            (rows, places) = ([row], Self.greatestPlaceCountOfOne)
+            (rows, places) = ([row], Self.maximumPlaceCountOfOne)
         }
-        let hasMore = rows.count > Int(Self.greatestHostCount)
+        let hasMore = rows.count > Int(Self.maximumHostCount)
         if hasMore { rows.removeLast() }
         rest = hasMore ? rows.last.map { Place(name: $0.host.name, port: $0.host.port) } : nil
-        var hosts: [AppScene.Host] = []
+        var hosts: [AppSnapshot.Host] = []
         for (id, host) in rows {
             hosts.append(
-                AppScene.Host(
+                AppSnapshot.Host(
                     host, try Catalog.latestObservations(id, limit: places + 1, session),
                     try Catalog.next(id, host, name, session, ledger), [:], at: now))
         }
@@ -114,13 +114,13 @@ struct AppFacts: Sendable {
     }
 
     private static func publications(
-        of app: Catalog.App, for host: AppScene.Host?, at now: Int64, _ session: any StorageSession, _ ledger: Ledger
+        of app: Catalog.App, for host: AppSnapshot.Host?, at now: Int64, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> [HostTimeline.Publication] {
         guard let host else { return [] }
         let all = ledger.apps[app.name] ?? []
         let oldest = app.settings.timing.oldestReplacement(at: now)
         var publications: [HostTimeline.Publication] = []
-        for (index, publication) in all.enumerated().suffix(greatestPublicationCount) {
+        for (index, publication) in all.enumerated().suffix(maximumPublicationCount) {
             // Nobody holds what was replaced longer ago.
             let isHeld = index + 1 >= all.count || all[index + 1].time >= oldest
             guard isHeld else { continue }
@@ -145,11 +145,11 @@ extension AppFacts.Place {
     var label: String { "\(name):\(port)" }
 
     /// Reads a label; nil for another text.
-    init?(label octets: some Collection<UInt8>) {
-        let octets = Array(octets.prefix(263))
-        guard let colon = octets.lastIndex(of: UInt8(ascii: ":")), ContentHost.isName(octets[..<colon]),
-            let port = LineReader.number(octets[(colon + 1)...]), (1...65_535).contains(port)
+    init?(label bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes.prefix(263))
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), ContentHost.isName(bytes[..<colon]),
+            let port = LineReader.number(bytes[(colon + 1)...]), (1...65_535).contains(port)
         else { return nil }
-        self.init(name: String(decoding: octets[..<colon], as: UTF8.self), port: port)
+        self.init(name: String(decoding: bytes[..<colon], as: UTF8.self), port: port)
     }
 }

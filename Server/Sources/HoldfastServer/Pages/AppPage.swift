@@ -11,7 +11,7 @@ struct AppPage: Sendable {
     /// A certificate that ends sooner is said in another color.
     private static let soon: Int64 = 14 * 86_400
     /// More than anybody reads; `status` and REST have them all.
-    private static let greatestAlertCount = 200
+    private static let maximumAlertCount = 200
 
     /// What the template shows.
     var content: [String: PageValue] {
@@ -26,7 +26,7 @@ struct AppPage: Sendable {
             "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
             "staleness": .text(QuantityText.span(facts.app.settings.staleness)),
             "canary": .text(canary == 0 ? "none" : QuantityText.span(canary)),
-            "hasAlerts": .flag(!alerts.isEmpty), "alerts": .list(alerts.prefix(Self.greatestAlertCount).map(alert)),
+            "hasAlerts": .flag(!alerts.isEmpty), "alerts": .list(alerts.prefix(Self.maximumAlertCount).map(alert)),
             "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
             "hostCount": .text(QuantityText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
             "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),
@@ -53,9 +53,9 @@ struct AppPage: Sendable {
 
     // MARK: Hosts
 
-    private func host(_ host: AppScene.Host) -> PageValue {
+    private func host(_ host: AppSnapshot.Host) -> PageValue {
         let pins = facts.pins(of: host.host)
-        let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCount))
+        let shown = host.observations.prefix(Int(AppFacts.maximumPlaceCount))
         let hasMore = host.observations.count > shown.count
         return [
             "label": .text(host.host.label),
@@ -118,7 +118,7 @@ struct AppPage: Sendable {
             [
                 "number": .number(Int64(index) + 1), "path": .text(document.path),
                 "version": .number(document.version),
-                "text": .text(String(decoding: document.octets, as: UTF8.self)),
+                "text": .text(String(decoding: document.bytes, as: UTF8.self)),
             ]
         }
     }

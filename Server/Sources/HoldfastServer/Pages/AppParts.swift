@@ -2,7 +2,7 @@
 struct AppParts: Sendable {
     /// A change with where it is on its way.
     struct ListedChange: Sendable {
-        let standing: ChangeStanding
+        let standing: ChangeStatus
         let state: Change.State
     }
 
@@ -22,11 +22,11 @@ struct AppParts: Sendable {
     let reports: ReportStanding?
 
     /// As many changes, and as many documents, as a page has room for.
-    static let greatestCount = 50
+    static let maximumCount = 50
     /// What builds are made from is small; a larger file is fetched and not copied from a page.
-    private static let greatestExport: Int64 = 256 << 10
+    private static let maximumExport: Int64 = 256 << 10
     /// A content has each format once.
-    private static let greatestExportCount = 16
+    private static let maximumExportCount = 16
     private static let folder = "pins/"
 
     /// Reads them.
@@ -44,19 +44,19 @@ struct AppParts: Sendable {
         self = try await catalog.look { [server = catalog.server] session, ledger throws(ServerError) in
             let now = max(try session.now(), ledger.latestTime)
             let found = try Catalog.standings(
-                of: app, from: change, limit: Self.greatestCount, session, ledger)
+                of: app, from: change, limit: Self.maximumCount, session, ledger)
             let lines = try Catalog.documentLines(
-                of: app, from: document, limit: Self.greatestCount, session, ledger)
+                of: app, from: document, limit: Self.maximumCount, session, ledger)
             let files = try Catalog.documentLines(
-                of: app, from: 0, limit: Self.greatestExportCount, session, ledger
+                of: app, from: 0, limit: Self.maximumExportCount, session, ledger
             ) { $0.utf8.starts(with: Self.folder.utf8) }
             var exports: [Catalog.StoredDocument] = []
             var others: [Catalog.DocumentLine] = []
             for line in files.lines {
-                // Text that a page would have to change is not offered: a copy must have the same octets.
-                if line.size <= Self.greatestExport,
+                // Text that a page would have to change is not offered: a copy must have the same bytes.
+                if line.size <= Self.maximumExport,
                     let stored = try Catalog.document(line.path, of: app, session, ledger),
-                    stored.octets.allSatisfy({ $0 == 0x0A || $0 == 0x09 || (0x20...0x7E).contains($0) })
+                    stored.bytes.allSatisfy({ $0 == 0x0A || $0 == 0x09 || (0x20...0x7E).contains($0) })
                 {
                     exports.append(stored)
                 } else {
@@ -73,8 +73,8 @@ struct AppParts: Sendable {
                         standing: standing,
                         state: standing.state(chain, generation: ledger.generation(of: app), at: now))
                 },
-                nextChange: found.hasMore ? change + Self.greatestCount : nil,
-                documents: lines.lines, nextDocument: lines.hasMore ? document + Self.greatestCount : nil,
+                nextChange: found.hasMore ? change + Self.maximumCount : nil,
+                documents: lines.lines, nextDocument: lines.hasMore ? document + Self.maximumCount : nil,
                 exports: exports, others: others, keys: keys,
                 reports: try? Catalog.reportStanding(of: app, session, ledger))
         }

@@ -26,7 +26,7 @@ final class AppSummaries: Sendable {
     private let wanted = Mutex<ContinuousClock.Instant?>(nil)
 
     /// How many apps a page reads.
-    static let greatestReading = 64
+    static let maximumReading = 64
     /// What no audit says, such as what hosts show, is read again after so many seconds.
     private static let lifetime: Int64 = 60
     /// From then on it is said that it is old.
@@ -104,7 +104,7 @@ final class AppSummaries: Sendable {
             let rank = first.contains(app) ? 0 : !isNew ? 3 : urgent.contains(app) ? 1 : 2
             due.append((app, (rank, time)))
         }
-        return due.sorted { $0.order < $1.order }.prefix(Self.greatestReading).map(\.app)
+        return due.sorted { $0.order < $1.order }.prefix(Self.maximumReading).map(\.app)
     }
 }
 

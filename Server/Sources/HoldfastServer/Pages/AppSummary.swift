@@ -22,9 +22,9 @@ struct AppSummary: Sendable, Hashable {
     let needs: [OverviewNeed]
 
     /// As many of a kind as an app has room for; the page of the app has the others.
-    static let greatestCount = 16
+    static let maximumCount = 16
     /// More chains than this are not read for the end of the first.
-    private static let greatestChainCount: Int64 = 64
+    private static let maximumChainCount: Int64 = 64
 
     /// What the audit says of an app, found in one pass for several.
     struct Told: Sendable {
@@ -79,8 +79,8 @@ struct AppSummary: Sendable, Hashable {
         end = reading.published?.end
         hostCount = try Catalog.hostCount(of: app.name, reading.session)
         let chains = try Catalog.shownChains(
-            of: app.name, since: reading.now - Vantage.lifetime, limit: Self.greatestChainCount + 1, reading.session)
-        firstEnd = chains.count > Int(Self.greatestChainCount) ? nil : chains.compactMap(\.end).min()
+            of: app.name, since: reading.now - Vantage.lifetime, limit: Self.maximumChainCount + 1, reading.session)
+        firstEnd = chains.count > Int(Self.maximumChainCount) ? nil : chains.compactMap(\.end).min()
         openCount = reading.told.open.count
         needs = try reading.needs()
     }
@@ -120,7 +120,7 @@ struct AppSummary: Sendable, Hashable {
             // Emergencies first, so that no others take their place.
             let urgent = told.open.filter { ledger.proposals[$0]?.isEmergency == true }
             let usual = told.open.filter { ledger.proposals[$0]?.isEmergency != true }
-            for id in (urgent + usual).prefix(AppSummary.greatestCount) {
+            for id in (urgent + usual).prefix(AppSummary.maximumCount) {
                 let change = try Catalog.standing(of: id, session, ledger)
                 let state = change.state(chain, generation: ledger.generation(of: app.name), at: now)
                 guard state == .proposed || state == .approved else { continue }
@@ -153,19 +153,19 @@ struct AppSummary: Sendable, Hashable {
                     kind: OverviewNeed.Kind(alert.kind), title: "\(app.name)", address: PageLink.app(app.name),
                     words: "\(alert.words).")
             }
-            return Array(needs.prefix(AppSummary.greatestCount))
+            return Array(needs.prefix(AppSummary.maximumCount))
         }
 
         private func backups() -> [OverviewNeed] {
             guard let published else { return [] }
             var needs: [OverviewNeed] = []
             let missing = published.missingBackups(at: now)
-            needs += missing.prefix(AppSummary.greatestCount).map { missing in
+            needs += missing.prefix(AppSummary.maximumCount).map { missing in
                 OverviewNeed(
                     kind: .backup, title: "\(app.name)", address: PageLink.app(app.name), words: "\(missing.words).")
             }
-            if missing.count > AppSummary.greatestCount {
-                needs.append(more(.backup, missing.count - AppSummary.greatestCount, "host", "without a backup"))
+            if missing.count > AppSummary.maximumCount {
+                needs.append(more(.backup, missing.count - AppSummary.maximumCount, "host", "without a backup"))
             }
             return needs
         }
@@ -183,7 +183,7 @@ struct AppSummary: Sendable, Hashable {
         private func alarms() throws(ServerError) -> [OverviewNeed] {
             var needs: [OverviewNeed] = []
             let hosts = HostDigests.all(told.alarms).compactMap(waiting)
-            for said in hosts.prefix(HostDigests.greatestCount) {
+            for said in hosts.prefix(HostDigests.maximumCount) {
                 guard let host = try? CatalogHost(name: said.place.name, port: said.place.port) else { continue }
                 let open = try Catalog.openAlarms(
                     said, on: host, of: app.name, pins: pinned.pins(of: host), at: now, session, ledger)
@@ -195,10 +195,10 @@ struct AppSummary: Sendable, Hashable {
                             : "It showed a key that nobody announced: \(digest)")
                 }
             }
-            let count = needs.count - AppSummary.greatestCount
-            if count > 0 { needs[AppSummary.greatestCount...] = [more(.alarm, count, "key", "that nobody announced")] }
-            if hosts.count > HostDigests.greatestCount {
-                let others = hosts.dropFirst(HostDigests.greatestCount).count { said in
+            let count = needs.count - AppSummary.maximumCount
+            if count > 0 { needs[AppSummary.maximumCount...] = [more(.alarm, count, "key", "that nobody announced")] }
+            if hosts.count > HostDigests.maximumCount {
+                let others = hosts.dropFirst(HostDigests.maximumCount).count { said in
                     said.digests.contains { !ledger.mayBeQuiet(since: $0.time, of: app.name, at: now) }
                 }
                 if others > 0 { needs.append(more(.alarm, others, "host", "with alarms: the audit has them")) }
@@ -218,9 +218,9 @@ struct AppSummary: Sendable, Hashable {
         private func unseen() throws(ServerError) -> [OverviewNeed] {
             let since = now - Vantage.lifetime
             let rows = try Catalog.unseenHosts(
-                of: app.name, since: since, limit: Int64(AppSummary.greatestCount) + 1, session, ledger)
+                of: app.name, since: since, limit: Int64(AppSummary.maximumCount) + 1, session, ledger)
             var needs: [OverviewNeed] = []
-            for (id, host) in rows.prefix(AppSummary.greatestCount) {
+            for (id, host) in rows.prefix(AppSummary.maximumCount) {
                 let last = try Catalog.latestObservations(id, limit: 1, session).first
                 let words =
                     switch last {
@@ -233,7 +233,7 @@ struct AppSummary: Sendable, Hashable {
                     OverviewNeed(
                         kind: .unseen, title: title(host), address: PageLink.host(host, of: app.name), words: words))
             }
-            guard rows.count > AppSummary.greatestCount else { return needs }
+            guard rows.count > AppSummary.maximumCount else { return needs }
             return needs + [
                 OverviewNeed(
                     kind: .unseen, title: "\(app.name)", address: PageLink.app(app.name),
@@ -248,7 +248,7 @@ struct AppSummary: Sendable, Hashable {
             guard let settings = try? Catalog.reportSettings(of: app.name, session, ledger), settings.isEnabled,
                 let standing = try? Catalog.reportStanding(of: app.name, session, ledger)
             else { return [] }
-            return standing.warnings.prefix(AppSummary.greatestCount).map { warning in
+            return standing.warnings.prefix(AppSummary.maximumCount).map { warning in
                 OverviewNeed(
                     kind: .failures, title: "\(app.name)", address: PageLink.reports(app.name),
                     words: "As far as reports can be believed: \(warning)")

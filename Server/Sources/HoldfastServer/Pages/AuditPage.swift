@@ -10,9 +10,9 @@ struct AuditPage: Sendable {
     let apps: [AppName]
 
     /// As many as a page has room for.
-    static let greatestEntryCount = 100
+    static let maximumEntryCount = 100
     /// How many are looked at for one page; the next page goes on from there.
-    static let greatestEffort: Int64 = 5_000
+    static let maximumEffort: Int64 = 5_000
 
     /// What the template shows.
     var content: [String: PageValue] {
@@ -46,17 +46,17 @@ extension Catalog {
         let chunk: Int64 = 500
         let head = ledger.chain.head
         var end = min(filter.before ?? head.count, head.count)
-        let bottom = max(0, end - AuditPage.greatestEffort)
+        let bottom = max(0, end - AuditPage.maximumEffort)
         var found: [AuditEntry] = []
-        while end > bottom, found.count < AuditPage.greatestEntryCount {
+        while end > bottom, found.count < AuditPage.maximumEntryCount {
             let begin = max(bottom, end - chunk)
-            let octets = try await audit(after: begin - 1, limit: end - begin)
+            let bytes = try await audit(after: begin - 1, limit: end - begin)
             var entries: [AuditEntry] = []
-            for octets in octets { entries.append(try AuditEntry(octets)) }
+            for bytes in bytes { entries.append(try AuditEntry(bytes)) }
             for entry in entries.reversed() {
                 end = entry.index
                 if filter.matches(entry) { found.append(entry) }
-                if found.count == AuditPage.greatestEntryCount { break }
+                if found.count == AuditPage.maximumEntryCount { break }
             }
             // What is not there is not looked for again.
             if entries.isEmpty { end = begin }

@@ -23,7 +23,7 @@ struct ChangeFacts: Sendable {
     let answer: Answer?
 
     /// More rows than anybody compares.
-    static let greatestRowCount = 500
+    static let maximumRowCount = 500
 
     /// Shortens everything.
     /// - Parameters:
@@ -35,7 +35,7 @@ struct ChangeFacts: Sendable {
     init(of change: Change, replacing base: Content?, unannounced: [String], origins: [String] = [], _ answer: Answer?)
     {
         difference = Self.shortened(ContentDifference(from: base, to: change.content).lines)
-        outlook = (try? StoredOutlook(change.outlook))?.shortened(to: Self.greatestRowCount)
+        outlook = (try? StoredOutlook(change.outlook))?.shortened(to: Self.maximumRowCount)
         self.unannounced = Self.shortened(unannounced)
         self.origins = Self.shortened(origins)
         self.answer = answer
@@ -43,7 +43,7 @@ struct ChangeFacts: Sendable {
 
     /// What a page has room for.
     static func shortened(_ lines: [String]) -> [String] {
-        guard lines.count > greatestRowCount else { return lines }
-        return lines.prefix(greatestRowCount) + ["and \(lines.count - greatestRowCount) more"]
+        guard lines.count > maximumRowCount else { return lines }
+        return lines.prefix(maximumRowCount) + ["and \(lines.count - maximumRowCount) more"]
     }
 }

@@ -2,7 +2,7 @@ import HoldfastPublishing
 
 /// A change: what it does in words, how clients fare with it, who has approved it, and what the viewer may say.
 struct ChangePage: Sendable {
-    let change: ChangeStanding
+    let change: ChangeStatus
     let state: Change.State
     let chain: ApproverChain
     /// What it does, and what the gates say; nil while too many ask.

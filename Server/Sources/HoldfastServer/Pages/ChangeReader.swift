@@ -13,7 +13,7 @@ final class ChangeReader: Sendable {
     }
 
     private let known = Mutex<[RandomID: Known]>([:])
-    private let turns: JudgingTurns
+    private let turns: EvaluationLimiter
     private let room: Int
 
     private static let lifetime: Int64 = 60
@@ -21,7 +21,7 @@ final class ChangeReader: Sendable {
     /// - Parameters:
     ///   - turns: how many pages read at a time.
     ///   - room: how many changes are kept: more than people look at in a minute.
-    init(turns: JudgingTurns = JudgingTurns(1), room: Int = 128) {
+    init(turns: EvaluationLimiter = EvaluationLimiter(1), room: Int = 128) {
         self.turns = turns
         self.room = room
     }
@@ -35,7 +35,7 @@ final class ChangeReader: Sendable {
     /// - Returns: nil if the viewer waits for too many changes already.
     /// - Throws: ``ServerError``.
     func facts(
-        about change: ChangeStanding, isOpen: Bool, to viewer: Viewer, from publisher: Publisher
+        about change: ChangeStatus, isOpen: Bool, to viewer: Viewer, from publisher: Publisher
     ) async throws(ServerError) -> ChangeFacts? {
         if let facts = try await current(change, isOpen, publisher.catalog) { return facts }
         guard await turns.begin("\(viewer.session)") else { return nil }
@@ -55,7 +55,7 @@ final class ChangeReader: Sendable {
     }
 
     private func current(
-        _ change: ChangeStanding, _ isOpen: Bool, _ catalog: Catalog
+        _ change: ChangeStatus, _ isOpen: Bool, _ catalog: Catalog
     ) async throws(ServerError) -> ChangeFacts? {
         guard let known = known.withLock({ $0[change.id] }) else { return nil }
         guard isOpen else { return known.facts }
@@ -75,7 +75,7 @@ extension Publisher {
         let scene = try await catalog.scene(of: change.content.app, for: change.content)
         let canary = canaryStanding(scene).flatMap { $0.change == id ? $0.end : nil }
         let answer = ChangeFacts.Answer(
-            report: await GateKeeper(scene: scene, change: change).report().report, canaryEnd: canary, time: now)
+            report: await GateRunner(scene: scene, change: change).report().report, canaryEnd: canary, time: now)
         return ChangeFacts(
             of: change, replacing: base, unannounced: scene.unannounced(in: change.content),
             origins: scene.origins(of: change.content), answer)

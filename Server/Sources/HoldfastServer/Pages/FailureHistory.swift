@@ -40,7 +40,7 @@ struct FailureHistory: Sendable {
     let versions: [Version]
 
     /// Clients may invent any number of versions.
-    private static let greatestVersionCount = 8
+    private static let maximumVersionCount = 8
 
     init(_ counts: [ReportCount], over span: Span, at now: Int64) {
         self.span = span
@@ -65,8 +65,8 @@ struct FailureHistory: Sendable {
         }
         let sorted = versions.values.sorted { ($1.failed, $1.all, $0.name) < ($0.failed, $0.all, $1.name) }
         let named = sorted.filter { $0.name != ClientReport.nothing }
-        let others = named.dropFirst(Self.greatestVersionCount) + sorted.filter { $0.name == ClientReport.nothing }
-        var all = Array(named.prefix(Self.greatestVersionCount))
+        let others = named.dropFirst(Self.maximumVersionCount) + sorted.filter { $0.name == ClientReport.nothing }
+        var all = Array(named.prefix(Self.maximumVersionCount))
         if var rest = others.first {
             rest = Version(
                 name: ClientReport.nothing, failures: rest.failures, failed: rest.failed, all: rest.all)

@@ -13,10 +13,10 @@ struct FormEntries: Sendable {
 
     /// Reads the body of a form.
     /// - Throws: ``ServerError`` `malformed` for what is no form, too long, has a field twice, or one that the form has not.
-    init(_ octets: [UInt8], of route: FormRoute) throws(ServerError) {
+    init(_ bytes: [UInt8], of route: FormRoute) throws(ServerError) {
         let names = ["csrf"] + route.names
-        guard octets.count <= Self.limit else { throw Self.strange("more than \(Self.limit) octets") }
-        guard let fields = try? RequestTarget.fields(of: octets[...]) else { throw Self.strange("another body") }
+        guard bytes.count <= Self.limit else { throw Self.strange("more than \(Self.limit) bytes") }
+        guard let fields = try? RequestTarget.fields(of: bytes[...]) else { throw Self.strange("another body") }
         for field in fields {
             guard let name = names.first(where: { $0.utf8.elementsEqual(field.name) }) else {
                 throw Self.strange("a field that it has not")
@@ -34,28 +34,28 @@ struct FormEntries: Sendable {
             remedy: "Load the form again, and send it from there.")
     }
 
-    /// The octets of a field; empty if it is absent.
-    func octets(_ name: String) -> [UInt8] { values[name] ?? [] }
+    /// The bytes of a field; empty if it is absent.
+    func bytes(_ name: String) -> [UInt8] { values[name] ?? [] }
 
     /// Whether somebody chose it.
-    func isChecked(_ name: String) -> Bool { octets(name).elementsEqual("on".utf8) }
+    func isChecked(_ name: String) -> Bool { bytes(name).elementsEqual("on".utf8) }
 
     /// What stands in a field when the form is shown again. A private key that somebody pasted by mistake is not sent back.
     func shown(_ name: String) -> String {
-        let text = String(decoding: octets(name), as: UTF8.self)
+        let text = String(decoding: bytes(name), as: UTF8.self)
         return text.utf8.count <= Self.limit && !hasPrivateKey(name) ? text : ""
     }
 
     /// Whether somebody pasted what nobody else may have.
     func hasPrivateKey(_ name: String) -> Bool {
         let words = Array("PRIVATE KEY".utf8)
-        let text = octets(name)
+        let text = bytes(name)
         return text.indices.contains { text[$0...].starts(with: words) }
     }
 
     /// A number.
     func number(_ name: String, in range: ClosedRange<Int64>) throws(FormRefusal) -> Int64 {
-        guard let number = LineReader.number(octets(name)[...]), range.contains(number) else {
+        guard let number = LineReader.number(bytes(name)[...]), range.contains(number) else {
             throw FormRefusal(name, "a number from \(range.lowerBound) to \(range.upperBound)", "another text")
         }
         return number
@@ -64,9 +64,9 @@ struct FormEntries: Sendable {
     /// Certificates in PEM.
     func certificates(_ name: String, _ expected: String) throws(FormRefusal) -> [[UInt8]] {
         try requirePublic(name)
-        guard let blocks = PEMText.blocks("CERTIFICATE", of: octets(name)), !blocks.isEmpty else {
+        guard let blocks = PEMText.blocks("CERTIFICATE", of: bytes(name)), !blocks.isEmpty else {
             throw FormRefusal(
-                name, expected, octets(name).isEmpty ? "nothing" : "another text",
+                name, expected, bytes(name).isEmpty ? "nothing" : "another text",
                 "Paste the blocks BEGIN CERTIFICATE to END CERTIFICATE, and nothing else.")
         }
         return blocks

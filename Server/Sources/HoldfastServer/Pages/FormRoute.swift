@@ -12,7 +12,7 @@ enum FormRoute: Sendable, Hashable {
     /// The route of the segments of a path; nil for another one.
     init?(_ parts: [ArraySlice<UInt8>]) {
         guard (2...3).contains(parts.count), parts[0].elementsEqual("add".utf8) else { return nil }
-        let app = parts.count == 3 ? AppName(octets: parts[2]) : nil
+        let app = parts.count == 3 ? AppName(bytes: parts[2]) : nil
         switch (String(decoding: parts[1], as: UTF8.self), app) {
         case ("app", nil) where parts.count == 2: self = .app
         case ("host", let app?): self = .host(app)

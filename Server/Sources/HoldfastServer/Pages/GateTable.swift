@@ -2,12 +2,12 @@
 /// pass all the same.
 struct GateTable: Sendable {
     let answer: ChangeFacts.Answer
-    let change: ChangeStanding
+    let change: ChangeStatus
     let approvers: ApproverChain
     let now: Int64
 
     /// More reasons than anybody reads of one gate.
-    private static let greatestCount = 16
+    private static let maximumCount = 16
 
     /// What the template shows: a row for each gate.
     var rows: [PageValue] {
@@ -15,12 +15,12 @@ struct GateTable: Sendable {
             let result = answer.report.results.first { $0.gate == gate }
             let (words, rank) = standing(gate, result)
             let refusals = result?.refusals ?? []
-            let rest = refusals.count - Self.greatestCount
+            let rest = refusals.count - Self.maximumCount
             return [
                 "gate": .text(gate.rawValue), "asks": .text(Self.asks(gate)), "rank": rank.value, "words": .text(words),
                 "hasRefusals": .flag(!refusals.isEmpty),
                 "refusals": .texts(
-                    refusals.prefix(Self.greatestCount) + (rest > 0 ? ["and \(rest) more"] : [])),
+                    refusals.prefix(Self.maximumCount) + (rest > 0 ? ["and \(rest) more"] : [])),
             ]
         }
     }

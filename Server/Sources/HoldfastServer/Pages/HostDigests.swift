@@ -13,17 +13,17 @@ struct HostDigests: Sendable, Hashable {
     let digests: [Said]
 
     /// More hosts than people look through at a time.
-    static let greatestCount = 64
+    static let maximumCount = 64
 
     /// Puts together what the audit says about each host, the one with the newest first.
     /// - Parameter names: the host's label and a digest each, and when that was said.
     static func all(_ names: [Ledger.Name: Int64]) -> [HostDigests] {
         var places: [AppFacts.Place: [Said]] = [:]
         for (name, time) in names {
-            let octets = name.name.utf8
-            guard let space = octets.lastIndex(of: UInt8(ascii: " ")),
-                let place = AppFacts.Place(label: octets[..<space]),
-                let digest = Digest(hex: octets[octets.index(after: space)...])
+            let bytes = name.name.utf8
+            guard let space = bytes.lastIndex(of: UInt8(ascii: " ")),
+                let place = AppFacts.Place(label: bytes[..<space]),
+                let digest = Digest(hex: bytes[bytes.index(after: space)...])
             else { continue }
             places[place, default: []].append(Said(digest: digest, time: time))
         }
@@ -41,7 +41,7 @@ extension Ledger.Name {
 
 extension Catalog {
     /// More chains than a host shows in that time.
-    private static let greatestChainCount: Int64 = 64
+    private static let maximumChainCount: Int64 = 64
 
     /// The keys and certificates of a host that raised an alarm, and that nothing which is published or announced now has.
     static func openAlarms(
@@ -56,10 +56,10 @@ extension Catalog {
         let announced = try next(id, host, app, session, ledger).lasting(at: now).digests
         open.removeAll { announced.contains($0.digest) }
         if open.contains(where: { ledger.mayBeQuiet(since: $0.time, of: app, at: now) }) {
-            let shown = try shownChains(id, since: now - alarmSpan, limit: greatestChainCount, session)
+            let shown = try shownChains(id, since: now - alarmSpan, limit: maximumChainCount, session)
             let seen = Set(shown.flatMap(\.digestsOfLeaf))
             // Of a host that shows more nobody knows what it shows no more.
-            if shown.count < Int(greatestChainCount) {
+            if shown.count < Int(maximumChainCount) {
                 open.removeAll { ledger.mayBeQuiet(since: $0.time, of: app, at: now) && !seen.contains($0.digest) }
             }
         }

@@ -4,18 +4,18 @@ import Holdfast
 /// A host: its timeline, the chains with each pin, and what was seen from where.
 struct HostPage: Sendable {
     let facts: AppFacts
-    let host: AppScene.Host
+    let host: AppSnapshot.Host
     let timeline: HostTimeline
 
     /// Chains have up to sixteen certificates each.
-    private static let greatestChainCount = 16
+    private static let maximumChainCount = 16
     private static let rowHeight: Int64 = 44
     private static let top: Int64 = 28
     /// Nobody plans further back or ahead; what goes on is cut at the edge.
     private static let back: Int64 = 120 * 86_400
     private static let ahead: Int64 = 400 * 86_400
 
-    init(_ facts: AppFacts, _ host: AppScene.Host) {
+    init(_ facts: AppFacts, _ host: AppSnapshot.Host) {
         self.facts = facts
         self.host = host
         timeline = HostTimeline(
@@ -26,7 +26,7 @@ struct HostPage: Sendable {
 
     /// What the template shows.
     var content: [String: PageValue] {
-        let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCountOfOne))
+        let shown = host.observations.prefix(Int(AppFacts.maximumPlaceCountOfOne))
         let lastWithout = timeline.everybody.map { time in
             time <= facts.now ? "gone" : "gone at \(PageText.timeAndDistance(time, from: facts.now))"
         }
@@ -37,7 +37,7 @@ struct HostPage: Sendable {
             "alarms": .texts(facts.alarms.filter { $0 != Catalog.tooManyKeys }.map { "\($0)" }),
             "hasTooManyKeys": .flag(facts.alarms.contains(Catalog.tooManyKeys)),
             "isEmpty": .flag(timeline.rows.isEmpty),
-            "pictures": .list(timeline.rows.isEmpty ? [] : PictureForm.allCases.map(picture)),
+            "pictures": .list(timeline.rows.isEmpty ? [] : ChartLayout.allCases.map(picture)),
             "lines": .list(timeline.rows.map(line)), "chains": .list(chains),
             "observations": .list(shown.map(observation)),
             "isCut": .flag(host.observations.count > shown.count),
@@ -68,12 +68,12 @@ struct HostPage: Sendable {
         ]
     }
 
-    private func picture(_ form: PictureForm) -> PageValue {
+    private func picture(_ form: ChartLayout) -> PageValue {
         let now = facts.now
         let ranges = timeline.rows.flatMap { [$0.seen, $0.coming, $0.pinned] }.compactMap(\.self)
         let begin = ranges.map(\.lowerBound).min() ?? now
         let end = ranges.map(\.upperBound).max() ?? now
-        let scale = PictureScale(
+        let scale = ChartScale(
             max(min(begin, now - 86_400), now - Self.back)...min(max(end, now + 86_400), now + Self.ahead), in: form)
         let rowHeight = Self.rowHeight + form.nameHeight
         let bottom = Self.top + Int64(timeline.rows.count) * rowHeight
@@ -90,7 +90,7 @@ struct HostPage: Sendable {
         ]
     }
 
-    private func bars(_ row: HostTimeline.Row, _ scale: PictureScale, y: Int64) -> PageValue {
+    private func bars(_ row: HostTimeline.Row, _ scale: ChartScale, y: Int64) -> PageValue {
         let below = y + scale.form.nameHeight
         let all: [(kind: String, range: ClosedRange<Int64>?, down: Int64)] = [
             ("coming", row.coming, 4), ("seen", row.seen, 4), ("pinned", row.pinned, 20),
@@ -116,7 +116,7 @@ struct HostPage: Sendable {
     // MARK: Chains and observations
 
     private var chains: [PageValue] {
-        var all: [(chain: HostChain, title: String)] = []
+        var all: [(chain: CertificateChain, title: String)] = []
         for seen in host.observations {
             guard let chain = seen.chain, !all.contains(where: { $0.chain == chain }) else { continue }
             all.append((chain, "Seen at \(seen.address) from \(seen.vantage)"))
@@ -125,7 +125,7 @@ struct HostPage: Sendable {
             let by = next.origin.map { ", by \($0.actor)" } ?? ""
             all.append((next.chain, "Announced, from \(PageText.time(next.begins))\(by)"))
         }
-        return all.prefix(Self.greatestChainCount).map { chain, title in
+        return all.prefix(Self.maximumChainCount).map { chain, title in
             [
                 "title": .text(title),
                 "certificates": .list(chain.certificates.enumerated().map { certificate($1, atDepth: $0) }),

@@ -40,13 +40,13 @@ struct HostTimeline: Sendable {
     let rows: [Row]
 
     /// More rows than fit on a page.
-    private static let greatestRowCount = 64
+    private static let maximumRowCount = 64
 
     /// - Parameters:
     ///   - host: what it shows and has announced.
     ///   - publications: what was published for it, the oldest first.
     ///   - timing: for how long clients go on without asking.
-    init(_ host: AppScene.Host, publications: [Publication], timing: PublicationTiming) {
+    init(_ host: AppSnapshot.Host, publications: [Publication], timing: PublicationTiming) {
         var rows: [Row] = []
         func change(_ digest: Digest, isKey: Bool = false, _ body: (inout Row) -> Void) {
             if let place = rows.firstIndex(where: { $0.digest == digest && $0.isKey == isKey }) {
@@ -91,7 +91,7 @@ struct HostTimeline: Sendable {
                 }
             }
         }
-        self.rows = Array(rows.prefix(Self.greatestRowCount))
+        self.rows = Array(rows.prefix(Self.maximumRowCount))
     }
 
     /// When the last client is gone that lacks a pin that is published now; nil if nothing is.

@@ -1,9 +1,9 @@
 /// What needs somebody, in all apps that the viewer may see; everything else is quiet.
 struct OverviewPage: Sendable {
     /// More than anybody reads.
-    static let greatestNeedCount = 200
+    static let maximumNeedCount = 200
     /// As many apps as a page has room for.
-    static let greatestAppCount = 50
+    static let maximumAppCount = 50
 
     let needs: [OverviewNeed]
     private let apps: [AppSummary]
@@ -39,10 +39,10 @@ struct OverviewPage: Sendable {
     /// What the template shows.
     var content: [String: PageValue] {
         [
-            "isQuiet": .flag(needs.isEmpty && outdated == 0), "isCut": .flag(needs.count > Self.greatestNeedCount),
+            "isQuiet": .flag(needs.isEmpty && outdated == 0), "isCut": .flag(needs.count > Self.maximumNeedCount),
             "outdated": .optional(outdated > 0 ? outdatedWords : nil),
             "needs": .list(
-                needs.prefix(Self.greatestNeedCount).map { need in
+                needs.prefix(Self.maximumNeedCount).map { need in
                     [
                         "rank": need.kind.rank.value, "kind": .text(need.kind.rawValue), "title": .text(need.title),
                         "address": .text(need.address), "words": .text(need.words),
@@ -55,7 +55,7 @@ struct OverviewPage: Sendable {
     private var outdatedWords: String {
         "\(outdated) of \(QuantityText.count(Int64(count), "app")) were not looked at since something happened there, or not "
             + "for a quarter of an hour. Each time that this page is loaded, it looks at the next "
-            + "\(AppSummaries.greatestReading)."
+            + "\(AppSummaries.maximumReading)."
     }
 
     private func row(_ app: AppSummary) -> PageValue {

@@ -53,9 +53,9 @@ enum PageLink {
     }
 
     private static func encoded(_ text: String) -> String {
-        text.utf8.map { octet in
-            ASCIIText.isAlphanumeric(octet)
-                ? String(decoding: [octet], as: UTF8.self) : "%\(Hex.encode([octet]))"
+        text.utf8.map { byte in
+            ASCIIText.isAlphanumeric(byte)
+                ? String(decoding: [byte], as: UTF8.self) : "%\(Hex.encode([byte]))"
         }.joined()
     }
 }

@@ -15,20 +15,20 @@ struct PageQuery: Sendable {
         ServerError(.invalidValue, of: field, expected: "what a link or form of a page says", found: "something else")
     }
 
-    /// The octets of a field; nil if it is absent or empty, as a form sends what nobody chose.
-    func octets(_ name: String) -> [UInt8]? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+    /// The bytes of a field; nil if it is absent or empty, as a form sends what nobody chose.
+    func bytes(_ name: String) -> [UInt8]? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// A field that a closure understands; nil if it is absent.
     /// - Throws: ``ServerError`` `invalidValue` for what the closure returns nil for.
     func value<Value>(_ name: String, _ read: ([UInt8]) -> Value?) throws(ServerError) -> Value? {
-        guard let octets = octets(name) else { return nil }
-        guard let value = read(octets) else { throw Self.invalid(name) }
+        guard let bytes = bytes(name) else { return nil }
+        guard let value = read(bytes) else { throw Self.invalid(name) }
         return value
     }
 
     /// A number; nil if it is absent.
     /// - Throws: ``ServerError`` `invalidValue`.
     func number(_ name: String, in range: ClosedRange<Int64>) throws(ServerError) -> Int64? {
-        try value(name) { octets in LineReader.number(octets[...]).flatMap { range.contains($0) ? $0 : nil } }
+        try value(name) { bytes in LineReader.number(bytes[...]).flatMap { range.contains($0) ? $0 : nil } }
     }
 }

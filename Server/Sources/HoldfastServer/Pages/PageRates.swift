@@ -5,11 +5,11 @@ import Synchronization
 final class PageRates: Sendable {
     private struct State {
         /// Ten a second for each source, after the first three hundred: people of one office share an address.
-        var sources = SourceBuckets(rate: 10, burst: 300, greatestCount: 4_096)
+        var sources = SourceBuckets(rate: 10, burst: 300, maximumCount: 4_096)
         /// One a second for each session, after the first sixty: more than somebody reads.
-        var sessions = TokenBuckets<Digest>(rate: 1, burst: 60, greatestCount: 2_048)
+        var sessions = TokenBuckets<Digest>(rate: 1, burst: 60, maximumCount: 2_048)
         /// The style and the script cost little, and each page may have the browser ask for both.
-        var files = TokenBuckets<Digest>(rate: 10, burst: 300, greatestCount: 2_048)
+        var files = TokenBuckets<Digest>(rate: 10, burst: 300, maximumCount: 2_048)
     }
 
     private let state = Mutex(State())

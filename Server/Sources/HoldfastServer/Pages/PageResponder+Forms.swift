@@ -18,7 +18,7 @@ extension PageResponder {
         frame.above = (PageLink.overview, "Overview")
         if let app = route.app { frame.above = (PageLink.app(app), "App \(app)") }
         if case .next(let app) = route, refusal == nil {
-            let port = LineReader.number(entries.octets("port")[...]) ?? 0
+            let port = LineReader.number(entries.bytes("port")[...]) ?? 0
             let host = try await catalog.host(entries.shown("host"), port, of: app)
             frame.above = (PageLink.host(host, of: app), "Host \(host.label)")
         }

@@ -1,7 +1,7 @@
 /// Reads what each page shows.
 extension PageResponder {
     /// More rows than the reports of a month have, unless somebody forges them.
-    private static let greatestCountRows: Int64 = 20_000
+    private static let maximumCountRows: Int64 = 20_000
 
     func page(
         _ route: PageRoute, _ query: PageQuery, _ viewer: Viewer
@@ -81,11 +81,11 @@ extension PageResponder {
     func overviewPage(_ query: PageQuery, _ viewer: Viewer) async throws(ServerError) -> OverviewPage {
         summaries.want()
         let apps = catalog.apps.filter(viewer.sees)
-        let start = try query.value("after") { AppName(octets: $0) }
+        let start = try query.value("after") { AppName(bytes: $0) }
         let behind = apps.drop { app in
             start.map { !$0.description.utf8.lexicographicallyPrecedes(app.description.utf8) } ?? false
         }
-        let shown = behind.prefix(OverviewPage.greatestAppCount)
+        let shown = behind.prefix(OverviewPage.maximumAppCount)
         let found = try await summaries.found(apps, first: shown, from: publisher)
         return OverviewPage(
             found, of: apps.count, showing: shown, rest: behind.count > shown.count ? shown.last : nil,
@@ -110,8 +110,8 @@ extension PageResponder {
     /// The host of an address: its name is in the path, or in the query if no path can have it.
     private func hostFacts(
         _ name: [UInt8], _ query: PageQuery, _ app: AppName
-    ) async throws(ServerError) -> (AppFacts, AppScene.Host) {
-        let name = query.octets("name") ?? name
+    ) async throws(ServerError) -> (AppFacts, AppSnapshot.Host) {
+        let name = query.bytes("name") ?? name
         let port = try query.number("port", in: 1...65_535) ?? 443
         guard ContentHost.isName(name) else { throw Self.missing }
         let place = AppFacts.Place(name: String(decoding: name, as: UTF8.self), port: port)
@@ -142,11 +142,11 @@ extension PageResponder {
         let now = try await catalog.now()
         let since = now - days * 86_400
         let counts = try await catalog.reportCounts(
-            of: app, sinceHour: since / 3_600, limit: Self.greatestCountRows)
+            of: app, sinceHour: since / 3_600, limit: Self.maximumCountRows)
         return ReportsPage(
             app: app, standing: try await catalog.reportStanding(of: app),
             history: FailureHistory(counts, over: span, at: now),
-            samples: try await catalog.reportSamples(of: app, since: since, limit: ReportsPage.greatestSampleCount),
+            samples: try await catalog.reportSamples(of: app, since: since, limit: ReportsPage.maximumSampleCount),
             published: PublishedHosts(try await publishedHosts(of: app)), now: now
         ).content
     }
@@ -160,9 +160,9 @@ extension PageResponder {
 
     private func auditPage(_ query: PageQuery) async throws(ServerError) -> [String: PageValue] {
         let filter = AuditFilter(
-            event: try query.value("event") { AuditEntry.Event(octets: $0) },
-            app: try query.value("app") { AppName(octets: $0) },
-            before: try query.number("before", in: 0...CanonicalJSON.greatestInteger))
+            event: try query.value("event") { AuditEntry.Event(bytes: $0) },
+            app: try query.value("app") { AppName(bytes: $0) },
+            before: try query.number("before", in: 0...CanonicalJSON.maximumInteger))
         return try await catalog.auditPage(filter, apps: catalog.apps).content
     }
 }

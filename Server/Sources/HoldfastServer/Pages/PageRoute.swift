@@ -43,7 +43,7 @@ enum PageRoute: Sendable, Hashable {
             self = .style(path)
         } else if let form = FormRoute(Array(parts)) {
             self = .form(form)
-        } else if parts.count >= 2, part(0).elementsEqual("apps".utf8), let app = AppName(octets: part(1)) {
+        } else if parts.count >= 2, part(0).elementsEqual("apps".utf8), let app = AppName(bytes: part(1)) {
             if has("apps", nil) {
                 self = .app(app)
             } else if has("apps", nil, "reports") {

@@ -21,7 +21,7 @@ struct PageTemplates: Sendable {
 
     /// All texts as they are in the program, by the names that other templates call them by.
     static var texts: [String: String] {
-        let octets: [String: [UInt8]] = [
+        let bytes: [String: [UInt8]] = [
             "head": PackageResources.head_mustache, "foot": PackageResources.foot_mustache,
             "approvers": PackageResources.approvers_mustache, "overview": PackageResources.overview_mustache,
             "app": PackageResources.app_mustache, "host": PackageResources.host_mustache,
@@ -30,7 +30,7 @@ struct PageTemplates: Sendable {
             "people": PackageResources.people_mustache, "signin": PackageResources.signin_mustache,
             "invitation": PackageResources.invitation_mustache, "form": PackageResources.form_mustache,
         ]
-        return octets.mapValues { String(decoding: $0, as: UTF8.self) }
+        return bytes.mapValues { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Values are escaped already (``PageValue/markup``). A template without it would escape them once more, which is ugly

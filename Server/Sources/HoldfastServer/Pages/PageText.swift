@@ -72,7 +72,7 @@ enum PageText {
     static func short(_ digest: Digest) -> String { String("\(digest)".prefix(16)) }
 
     /// A pin as pin files have it.
-    static func pin(_ digest: Digest) -> String { "sha256/\(Base64.encode(digest.octets))" }
+    static func pin(_ digest: Digest) -> String { "sha256/\(Base64.encode(digest.bytes))" }
 
     /// What a key of an approver is kept in.
     static func kind(of member: ApproverSet.Member) -> String {

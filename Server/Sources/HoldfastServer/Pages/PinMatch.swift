@@ -24,7 +24,7 @@ struct PinMatch: Sendable, Hashable {
     }
 
     /// What any certificate of a chain has.
-    static func words(_ chain: HostChain, _ pins: ContentHost?) -> [String] {
+    static func words(_ chain: CertificateChain, _ pins: ContentHost?) -> [String] {
         var all: [String] = []
         for (depth, certificate) in chain.certificates.enumerated() {
             for words in PinMatch(certificate, atDepth: depth, pins).words where !all.contains(words) {

@@ -13,7 +13,7 @@ struct ReportsPage: Sendable {
     let now: Int64
 
     /// As many as a page has room for.
-    static let greatestSampleCount: Int64 = 16
+    static let maximumSampleCount: Int64 = 16
     private static let rowHeight: Int64 = 58
     private static let barHeight: Int64 = 44
     private static let top: Int64 = 28
@@ -31,7 +31,7 @@ struct ReportsPage: Sendable {
                     ]
                 }),
             "isEmpty": .flag(history.versions.isEmpty),
-            "pictures": .list(history.versions.isEmpty ? [] : PictureForm.allCases.map(picture)),
+            "pictures": .list(history.versions.isEmpty ? [] : ChartLayout.allCases.map(picture)),
             "versions": .list(history.versions.map(row)), "samples": .list(samples.map(sample)),
         ]
     }
@@ -56,9 +56,9 @@ struct ReportsPage: Sendable {
         ]
     }
 
-    private func picture(_ form: PictureForm) -> PageValue {
+    private func picture(_ form: ChartLayout) -> PageValue {
         let end = history.time(ofBar: Int(history.span.count))
-        let scale = PictureScale(history.time(ofBar: 0)...end, in: form)
+        let scale = ChartScale(history.time(ofBar: 0)...end, in: form)
         let rowHeight = Self.rowHeight + form.nameHeight
         let bottom = Self.top + Int64(history.versions.count) * rowHeight
         // One scale for all versions, so that their heights can be compared.
@@ -77,7 +77,7 @@ struct ReportsPage: Sendable {
     }
 
     private func bars(
-        _ version: FailureHistory.Version, _ scale: PictureScale, _ greatest: Int64, y: Int64
+        _ version: FailureHistory.Version, _ scale: ChartScale, _ greatest: Int64, y: Int64
     ) -> PageValue {
         let base = y + scale.form.nameHeight + Self.barHeight + 4
         let bars: [PageValue] = version.failures.enumerated().compactMap { place, failures in
@@ -100,7 +100,7 @@ struct ReportsPage: Sendable {
     // MARK: Samples
 
     private func sample(_ sample: ReportSample) -> PageValue {
-        let report = (try? ReportReader.read(sample.octets))?.first
+        let report = (try? ReportReader.read(sample.bytes))?.first
         let pins = report?.pins ?? []
         return [
             "host": .text(sample.host), "received": .text(PageText.time(sample.received)),
@@ -134,7 +134,7 @@ struct ReportsPage: Sendable {
         }
         let key = Digest(of: certificate.subjectPublicKeyInfo)
         // Reports spell pins in several ways, all of which have this.
-        let spelled = Array(Base64.encode(key.octets).utf8)
+        let spelled = Array(Base64.encode(key.bytes).utf8)
         let isPinned = pins.contains { $0.text.utf8.count <= 256 && Array($0.text.utf8).firstRange(of: spelled) != nil }
         return [
             "subject": .text("\(certificate.subject)"), "pin": .text(PageText.pin(key)),

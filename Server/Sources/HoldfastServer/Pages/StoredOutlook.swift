@@ -43,15 +43,15 @@ struct StoredOutlook: Sendable, Hashable {
     let premises: [String]
 
     /// Larger than any outlook that is proposed.
-    private static let greatestSize = 64 << 20
-    private static let greatestCount = 1_000_000
+    private static let maximumSize = 64 << 20
+    private static let maximumCount = 1_000_000
 
     /// Reads what ``PublicationOutlook/json`` writes.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
-        var fields = try JSONFields(try JSONReader.read(octets, "outlook", limit: Self.greatestSize), "outlook")
-        verdict = try fields.text("verdict", "a verdict") { PublicationOutlook.Verdict(octets: $0) }
-        premises = try fields.array("premises", atMost: Self.greatestCount) { value, path throws(ServerError) in
+    init(_ bytes: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(try JSONReader.read(bytes, "outlook", limit: Self.maximumSize), "outlook")
+        verdict = try fields.text("verdict", "a verdict") { PublicationOutlook.Verdict(bytes: $0) }
+        premises = try fields.array("premises", atMost: Self.maximumCount) { value, path throws(ServerError) in
             guard case .text(let text) = value else {
                 throw ServerError(.malformed, of: path, expected: "a text", found: "another value")
             }
@@ -59,7 +59,7 @@ struct StoredOutlook: Sendable, Hashable {
         }
         var rows: [Row] = []
         var places: [[String]: Int] = [:]
-        for row in try fields.array("rows", atMost: Self.greatestCount, Self.row) {
+        for row in try fields.array("rows", atMost: Self.maximumCount, Self.row) {
             let key = [row.host, row.client]
             guard let place = places[key] else {
                 places[key] = rows.count
@@ -81,9 +81,9 @@ struct StoredOutlook: Sendable, Hashable {
 
     private static func row(_ value: CanonicalJSON, _ path: String) throws(ServerError) -> Row {
         var fields = try JSONFields(value, path)
-        func text(_ octets: [UInt8]?) -> String { octets.map { String(decoding: $0, as: UTF8.self) } ?? "" }
-        let holders = try fields.text("holders", "who holds it") { PublicationOutlook.Holders(octets: $0) }
-        let verdict = try fields.text("verdict", "a verdict") { PublicationOutlook.Verdict(octets: $0) }
+        func text(_ bytes: [UInt8]?) -> String { bytes.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        let holders = try fields.text("holders", "who holds it") { PublicationOutlook.Holders(bytes: $0) }
+        let verdict = try fields.text("verdict", "a verdict") { PublicationOutlook.Verdict(bytes: $0) }
         let until = try fields.optionalText("until").flatMap { UTCText.decode($0) }
         var cause: String?
         if let value = fields.optional("cause") {

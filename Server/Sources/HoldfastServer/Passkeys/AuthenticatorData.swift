@@ -29,10 +29,10 @@ struct AuthenticatorData: Sendable, Hashable {
     /// More than a new key with the longest id, and extensions, have.
     static let limit = 4 << 10
     /// The longest id of a credential (WebAuthn 7.1).
-    static let longestID = 1_023
+    static let maximumID = 1_023
 
     /// The SHA-256 of the name for which the key was made.
-    let partyDigest: [UInt8]
+    let rpIDHash: [UInt8]
     let flags: Flags
     /// How often it has signed; 0 if it does not count.
     let counter: UInt32
@@ -41,26 +41,26 @@ struct AuthenticatorData: Sendable, Hashable {
 
     /// Reads all of it.
     /// - Throws: ``ServerError`` `malformed`, or `invalidValue` for a key of another kind.
-    init(_ octets: [UInt8]) throws(ServerError) {
-        guard (37...Self.limit).contains(octets.count) else {
-            throw Self.malformed("37 to \(Self.limit) octets", "\(octets.count)")
+    init(_ bytes: [UInt8]) throws(ServerError) {
+        guard (37...Self.limit).contains(bytes.count) else {
+            throw Self.malformed("37 to \(Self.limit) bytes", "\(bytes.count)")
         }
-        partyDigest = Array(octets[..<32])
-        flags = Flags(rawValue: octets[32])
-        counter = octets[33..<37].reduce(0) { $0 << 8 | UInt32($1) }
+        rpIDHash = Array(bytes[..<32])
+        flags = Flags(rawValue: bytes[32])
+        counter = bytes[33..<37].reduce(0) { $0 << 8 | UInt32($1) }
         guard flags.contains(.backupEligible) || !flags.contains(.backedUp) else {
             throw Self.malformed("a key that may be backed up where it is", "one that may not")
         }
-        var rest = octets[37...]
+        var rest = bytes[37...]
         var head: (model: [UInt8], id: [UInt8])?
         if flags.contains(.attested) {
-            guard rest.count >= 18 else { throw Self.malformed("a model and an id", "\(rest.count) octets") }
+            guard rest.count >= 18 else { throw Self.malformed("a model and an id", "\(rest.count) bytes") }
             let model = Array(rest.prefix(16))
             let length = rest.dropFirst(16).prefix(2).reduce(0) { $0 << 8 | Int($1) }
             rest = rest.dropFirst(18)
-            guard (1...Self.longestID).contains(length), length <= rest.count else {
+            guard (1...Self.maximumID).contains(length), length <= rest.count else {
                 throw Self.malformed(
-                    "an id of 1 to \(Self.longestID) octets", "\(length), of which \(rest.count) follow")
+                    "an id of 1 to \(Self.maximumID) bytes", "\(length), of which \(rest.count) follow")
             }
             head = (model, Array(rest.prefix(length)))
             rest = rest.dropFirst(length)
@@ -83,7 +83,7 @@ struct AuthenticatorData: Sendable, Hashable {
     /// Requires that it is for this server, and that a person was there whom it knows.
     /// - Throws: ``ServerError`` `notForThis` or `userNotVerified`.
     func require(_ party: RelyingParty) throws(ServerError) {
-        guard partyDigest == party.digest.octets else {
+        guard rpIDHash == party.digest.bytes else {
             throw ServerError(
                 .notForThis, of: "passkey", expected: "a passkey of \(party.id)", found: "one of another name",
                 remedy: "Use the passkey that was registered at \(party.origin).")
@@ -98,6 +98,6 @@ struct AuthenticatorData: Sendable, Hashable {
     private static func malformed(_ expected: String, _ found: String) -> ServerError {
         ServerError(
             .malformed, of: "data of the authenticator", expected: expected, found: found,
-            remedy: "Send the octets that the authenticator wrote, unchanged.")
+            remedy: "Send the bytes that the authenticator wrote, unchanged.")
     }
 }

@@ -11,8 +11,8 @@ enum CBORValue: Sendable, Hashable {
     case unsigned(UInt64)
     /// The integer that is -1 minus this.
     case negative(UInt64)
-    /// Octets.
-    case octets([UInt8])
+    /// Bytes.
+    case bytes([UInt8])
     /// Text, as valid UTF-8.
     case text([UInt8])
     /// An array.

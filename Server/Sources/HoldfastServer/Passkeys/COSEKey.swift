@@ -27,18 +27,18 @@ struct COSEKey: Sendable, Hashable {
     /// - Throws: ``ServerError`` `invalidValue` for another kind of key, a parameter too many or too few, and a point that
     ///   is not on the curve or under which anybody can sign.
     init(_ value: CBORValue) throws(ServerError) {
-        let (octetKey, point) = (CBORValue.integer(1), CBORValue.integer(2))
+        let (byteKey, point) = (CBORValue.integer(1), CBORValue.integer(2))
         let (p256, ed25519) = (CBORValue.integer(1), CBORValue.integer(6))
         let raw: [UInt8]
         if let values = value.values(of: [Label.type, Label.algorithm, Label.curve, Label.x, Label.y]),
             values.starts(with: [point, .integer(Algorithm.es256.rawValue), p256]),
-            case .octets(let x) = values[3], case .octets(let y) = values[4], x.count == 32, y.count == 32
+            case .bytes(let x) = values[3], case .bytes(let y) = values[4], x.count == 32, y.count == 32
         {
             algorithm = .es256
             raw = [0x04] + x + y
         } else if let values = value.values(of: [Label.type, Label.algorithm, Label.curve, Label.x]),
-            values.starts(with: [octetKey, .integer(Algorithm.edDSA.rawValue), ed25519]),
-            case .octets(let x) = values[3], x.count == 32
+            values.starts(with: [byteKey, .integer(Algorithm.edDSA.rawValue), ed25519]),
+            case .bytes(let x) = values[3], x.count == 32
         {
             algorithm = .edDSA
             raw = x

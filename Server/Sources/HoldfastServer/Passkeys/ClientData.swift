@@ -1,4 +1,4 @@
-/// What a browser says that it had an authenticator sign (`clientDataJSON`, WebAuthn 5.8.1). Its octets are signed as they
+/// What a browser says that it had an authenticator sign (`clientDataJSON`, WebAuthn 5.8.1). Its bytes are signed as they
 /// are; browsers add members as they like, so nothing is compared as a whole.
 struct ClientData: Sendable, Hashable {
     /// What a browser was asked to do.
@@ -20,11 +20,11 @@ struct ClientData: Sendable, Hashable {
 
     /// Reads what a browser wrote.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
+    init(_ bytes: [UInt8]) throws(ServerError) {
         let subject = "clientDataJSON"
         var fields = try JSONFields(
-            try JSONReader.read(octets, subject, limit: Self.limit, ofStrangers: true), subject)
-        kind = try fields.text("type", "webauthn.create or webauthn.get") { Kind(octets: $0) }
+            try JSONReader.read(bytes, subject, limit: Self.limit, ofStrangers: true), subject)
+        kind = try fields.text("type", "webauthn.create or webauthn.get") { Kind(bytes: $0) }
         challenge = try fields.text("challenge", "Base64 for addresses, without padding") { Base64URL.decode($0) }
         origin = try fields.text("origin")
         let hasAncestor = fields.optional("topOrigin") != nil
@@ -37,7 +37,7 @@ struct ClientData: Sendable, Hashable {
         guard self.kind == kind else {
             throw Self.notForThis("type", kind.rawValue, self.kind.rawValue)
         }
-        guard self.challenge == challenge.octets else {
+        guard self.challenge == challenge.bytes else {
             throw Self.notForThis("challenge", "the challenge of this \(challenge.form.words)", "another one")
         }
         guard origin.elementsEqual(party.origin.utf8) else {

@@ -9,20 +9,20 @@ struct PasskeyAssertion: Sendable, Hashable {
     let signature: [UInt8]
 
     /// Without a new key, and with few extensions.
-    private static let greatestData = 1_024
+    private static let maximumData = 1_024
     /// Longer than the DER of any signature of ES256.
-    private static let greatestSignature = 80
+    private static let maximumSignature = 80
 
     /// Takes what a browser sent; nothing is verified yet.
-    /// - Throws: ``ServerError`` `malformed` for more octets than any of them has.
+    /// - Throws: ``ServerError`` `malformed` for more bytes than any of them has.
     init(authenticatorData: [UInt8], clientDataJSON: [UInt8], signature: [UInt8]) throws(ServerError) {
-        for (name, octets, limit) in [
-            ("authenticatorData", authenticatorData, Self.greatestData),
+        for (name, bytes, limit) in [
+            ("authenticatorData", authenticatorData, Self.maximumData),
             ("clientDataJSON", clientDataJSON, ClientData.limit),
-            ("signature", signature, Self.greatestSignature),
-        ] where !(1...limit).contains(octets.count) {
+            ("signature", signature, Self.maximumSignature),
+        ] where !(1...limit).contains(bytes.count) {
             throw ServerError(
-                .malformed, of: name, expected: "1 to \(limit) octets", found: "\(octets.count)",
+                .malformed, of: name, expected: "1 to \(limit) bytes", found: "\(bytes.count)",
                 remedy: "Send what the browser gave, unchanged.")
         }
         self.authenticatorData = authenticatorData
@@ -45,10 +45,10 @@ struct PasskeyAssertion: Sendable, Hashable {
         guard data.credential == nil else {
             throw ServerError(
                 .malformed, of: "data of the authenticator", expected: "no new key in an assertion", found: "one",
-                remedy: "Send the octets that the authenticator wrote, unchanged.")
+                remedy: "Send the bytes that the authenticator wrote, unchanged.")
         }
         try data.require(party)
-        guard key.verifies(signature, over: authenticatorData + Digest(of: clientDataJSON).octets) else {
+        guard key.verifies(signature, over: authenticatorData + Digest(of: clientDataJSON).bytes) else {
             throw ServerError(
                 .invalidSignature, of: "passkey", expected: "a signature by the key \(key.identity)", found: "another",
                 remedy: "Use the passkey that was registered here.")

@@ -23,20 +23,20 @@ struct PasskeyChallenge: Sendable, Hashable {
     }
 
     let form: Form
-    /// What the page hands to the browser: the words of the form, and 32 octets.
-    let octets: [UInt8]
+    /// What the page hands to the browser: the words of the form, and 32 bytes.
+    let bytes: [UInt8]
 
     private init(_ form: Form, _ rest: [UInt8]) {
         self.form = form
-        octets = Array(form.rawValue.utf8) + rest
+        bytes = Array(form.rawValue.utf8) + rest
     }
 
-    /// A new one of 32 random octets, for a sign-in.
+    /// A new one of 32 random bytes, for a sign-in.
     static func signIn(using generator: inout some RandomNumberGenerator) -> PasskeyChallenge {
         PasskeyChallenge(.signIn, random(&generator))
     }
 
-    /// A new one of 32 random octets, for making a passkey.
+    /// A new one of 32 random bytes, for making a passkey.
     static func registration(
         _ purpose: PasskeyPurpose, using generator: inout some RandomNumberGenerator
     ) -> PasskeyChallenge {
@@ -45,16 +45,16 @@ struct PasskeyChallenge: Sendable, Hashable {
 
     /// The only one for a text: its SHA-256. A text says itself whether it is an approval or a statement of approvers.
     static func approval(of text: [UInt8]) -> PasskeyChallenge {
-        PasskeyChallenge(.approval, Digest(of: text).octets)
+        PasskeyChallenge(.approval, Digest(of: text).bytes)
     }
 
-    /// Reads one that was kept; nil for octets of no form.
-    init?(octets: [UInt8]) {
-        guard let form = Form.allCases.first(where: { octets.starts(with: $0.rawValue.utf8) }),
-            octets.count == form.rawValue.utf8.count + 32
+    /// Reads one that was kept; nil for bytes of no form.
+    init?(bytes: [UInt8]) {
+        guard let form = Form.allCases.first(where: { bytes.starts(with: $0.rawValue.utf8) }),
+            bytes.count == form.rawValue.utf8.count + 32
         else { return nil }
         self.form = form
-        self.octets = octets
+        self.bytes = bytes
     }
 
     private static func random(_ generator: inout some RandomNumberGenerator) -> [UInt8] {

@@ -14,7 +14,7 @@ public struct PasskeyEvidence: Sendable, Hashable {
     /// The key of the passkey.
     public let key: ApproverKey
     /// The only spelling.
-    public let octets: [UInt8]
+    public let bytes: [UInt8]
     private let assertion: PasskeyAssertion
 
     private static let header = "holdfast-passkey-evidence-v1"
@@ -29,13 +29,13 @@ public struct PasskeyEvidence: Sendable, Hashable {
             Self.header, Base64.encode(key.subjectPublicKeyInfo), Base64.encode(assertion.authenticatorData),
             Base64.encode(assertion.clientDataJSON), Base64.encode(assertion.signature),
         ]
-        octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+        bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     /// Reads a text; nothing is verified yet.
     /// - Throws: ``ServerError`` `malformed`, or `invalidValue` for a key that nobody can have.
-    public init(_ octets: [UInt8]) throws(ServerError) {
-        var reader = try LineReader(octets, "evidence of a passkey", limit: Self.limit)
+    public init(_ bytes: [UInt8]) throws(ServerError) {
+        var reader = try LineReader(bytes, "evidence of a passkey", limit: Self.limit)
         try reader.line("header", equalTo: Self.header)
         let base64 = "Base64"
         let key = try reader.line("key", base64) { Base64.decode($0) }

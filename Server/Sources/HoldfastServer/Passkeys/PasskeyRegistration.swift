@@ -28,18 +28,18 @@ struct PasskeyRegistration: Sendable, Hashable {
         try ClientData(clientDataJSON).require(.create, challenge, at: party)
         let value = try CBORReader.read(attestationObject, "attestation", limit: Self.limit)
         guard let values = value.values(of: [.text("fmt"), .text("attStmt"), .text("authData")]),
-            values.starts(with: [.text("none"), .map([])]), case .octets(let octets) = values[2]
+            values.starts(with: [.text("none"), .map([])]), case .bytes(let bytes) = values[2]
         else {
             throw ServerError(
                 .malformed, of: "attestation", expected: "fmt \"none\", an empty attStmt, and authData",
                 found: "another attestation", remedy: "Ask the browser for the attestation \"none\".")
         }
-        let data = try AuthenticatorData(octets)
+        let data = try AuthenticatorData(bytes)
         try data.require(party)
         guard let made = data.credential else {
             throw ServerError(
                 .malformed, of: "attestation", expected: "a new key", found: "none",
-                remedy: "Send the octets that the authenticator wrote, unchanged.")
+                remedy: "Send the bytes that the authenticator wrote, unchanged.")
         }
         return PasskeyCredential(
             id: made.id, purpose: purpose, key: made.key.key, party: party,

@@ -17,21 +17,21 @@ public struct RelyingParty: Sendable, Hashable {
     ///   passkeys: a scheme other than https, except at `localhost`; an address instead of a name, upper case, a path, or
     ///   the port that the scheme has anyway.
     public init(origin: String) throws(ServerError) {
-        guard let party = RelyingParty(octets: origin.utf8) else {
+        guard let party = RelyingParty(bytes: origin.utf8) else {
             throw ServerError(
                 .invalidValue, of: "admin-origin",
                 expected: "https://, a name in lower case, and a port if it is not 443; http:// only for localhost",
-                found: "another text of \(origin.utf8.count) octets",
+                found: "another text of \(origin.utf8.count) bytes",
                 remedy: "Give the address of the pages without a path, such as https://pins.example.com.")
         }
         self = party
     }
 
-    init?(octets: some Collection<UInt8>) {
-        guard octets.count <= 300,
-            let scheme = Self.schemes.first(where: { octets.starts(with: $0.text.utf8) })
+    init?(bytes: some Collection<UInt8>) {
+        guard bytes.count <= 300,
+            let scheme = Self.schemes.first(where: { bytes.starts(with: $0.text.utf8) })
         else { return nil }
-        let parts = octets.dropFirst(scheme.text.utf8.count)
+        let parts = bytes.dropFirst(scheme.text.utf8.count)
             .split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first, Self.isName(host) else { return nil }
         // What never leaves the machine needs no TLS: browsers treat it alike.
@@ -43,23 +43,23 @@ public struct RelyingParty: Sendable, Hashable {
                 return nil
             }
         }
-        origin = String(decoding: octets, as: UTF8.self)
+        origin = String(decoding: bytes, as: UTF8.self)
         id = String(decoding: host, as: UTF8.self)
     }
 
     /// A name of letters, digits and hyphens in lower case (RFC 1123 2.1). Authenticators know no addresses.
-    private static func isName(_ octets: some Collection<UInt8>) -> Bool {
-        let labels = octets.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    private static func isName(_ bytes: some Collection<UInt8>) -> Bool {
+        let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard octets.count <= 253, let last = labels.last, !last.allSatisfy({ digits.contains($0) }) else {
+        guard bytes.count <= 253, let last = labels.last, !last.allSatisfy({ digits.contains($0) }) else {
             return false
         }
         return labels.allSatisfy { label in
             (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
                 && label.reversed().first != UInt8(ascii: "-")
-                && label.allSatisfy { octet in
-                    digits.contains(octet) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(octet)
-                        || octet == UInt8(ascii: "-")
+                && label.allSatisfy { byte in
+                    digits.contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                        || byte == UInt8(ascii: "-")
                 }
         }
     }

@@ -9,10 +9,10 @@ struct PlaceTurn: Sendable {
 
 extension Catalog {
     /// The longest pause between attempts, in seconds.
-    private static let longestPause: Int64 = 900
+    private static let maximumPause: Int64 = 900
 
     /// After how many seconds something that has failed so often is tried again: doubling from five to a quarter of an hour.
-    static func pause(after failures: Int64) -> Int64 { min(5 << min(max(0, failures - 1), 8), longestPause) }
+    static func pause(after failures: Int64) -> Int64 { min(5 << min(max(0, failures - 1), 8), maximumPause) }
 
     /// What clients have not been found to find in a place yet, sorted by path; what is no longer published only where it
     /// was.
@@ -46,7 +46,7 @@ extension Catalog {
                 AND held_until <= $5 RETURNING name
                 """,
                 [
-                    .text("\(app)"), .text(place), .octets(turn.holder.octets), .integer(now + span), .integer(now),
+                    .text("\(app)"), .text(place), .bytes(turn.holder.bytes), .integer(now + span), .integer(now),
                 ]
             ).isEmpty
         }
@@ -105,7 +105,7 @@ extension Catalog {
             """
             SELECT failures FROM place WHERE app = $1 AND name = $2 AND holder = $3 AND held_until > $4 {lock}
             """,
-            [.text("\(turn.app)"), .text(turn.place), .octets(turn.holder.octets), .integer(try session.now())]
+            [.text("\(turn.app)"), .text(turn.place), .bytes(turn.holder.bytes), .integer(try session.now())]
         ).first
         guard let row else {
             throw ServerError(

@@ -24,7 +24,7 @@ extension Catalog {
     public func set(_ address: FolderAddress, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             try step.requireApp(app)
-            try step.keep(address.octets, as: Self.folderPlace, of: app, by: actor)
+            try step.keep(address.bytes, as: Self.folderPlace, of: app, by: actor)
         }
     }
 
@@ -57,9 +57,9 @@ extension Catalog {
             "SELECT octets FROM place WHERE app = $1 AND name = $2", [.text("\(app)"), .text(folderPlace)]
         ).first
         // Whoever can write to the database must not choose what is asked.
-        let octets = try row?.octets(0) ?? []
-        try ledger.require(app, folderSetting, octets)
-        return try FolderAddress(octets)
+        let bytes = try row?.bytes(0) ?? []
+        try ledger.require(app, folderSetting, bytes)
+        return try FolderAddress(bytes)
     }
 
     /// Adds a place, or replaces the one of its name. All that is published of the app goes there from now on.
@@ -67,7 +67,7 @@ extension Catalog {
     public func set(_ place: Place, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             try step.requireApp(app)
-            try step.keep(place.octets, as: place.name, of: app, by: actor)
+            try step.keep(place.bytes, as: place.name, of: app, by: actor)
         }
     }
 
@@ -94,9 +94,9 @@ extension Catalog {
                     "SELECT octets FROM place WHERE app = $1 AND name = $2", [.text("\(app)"), .text(name)]
                 ).first
                 // Whoever can write to the database must not choose what runs.
-                let octets = try row?.octets(0) ?? []
-                try ledger.require(app, Self.placePrefix + name, octets)
-                places.append(try Place(octets))
+                let bytes = try row?.bytes(0) ?? []
+                try ledger.require(app, Self.placePrefix + name, bytes)
+                places.append(try Place(bytes))
             }
             return places
         }
@@ -106,7 +106,7 @@ extension Catalog {
 extension Catalog.Step {
     /// Writes what is known of a place, and has everything that is published of the app go there once more.
     fileprivate mutating func keep(
-        _ octets: [UInt8], as name: String, of app: AppName, by actor: String
+        _ bytes: [UInt8], as name: String, of app: AppName, by actor: String
     ) throws(ServerError) {
         let hasDocuments = ledger.documents.contains { $0.app == app && !$1.isWithdrawn }
         let key: [StorageValue] = [.text("\(app)"), .text(name)]
@@ -114,8 +114,8 @@ extension Catalog.Step {
         try session.run("DELETE FROM place WHERE app = $1 AND name = $2", key)
         try session.run(
             "INSERT INTO place (app, name, octets, behind_since) VALUES ($1, $2, $3, $4)",
-            key + [.octets(octets), hasDocuments ? .integer(now) : .null])
-        try set(app, Catalog.placePrefix + name, octets, by: actor)
+            key + [.bytes(bytes), hasDocuments ? .integer(now) : .null])
+        try set(app, Catalog.placePrefix + name, bytes, by: actor)
     }
 
     fileprivate mutating func remove(_ name: String, of app: AppName, by actor: String) throws(ServerError) {

@@ -7,11 +7,11 @@ public struct FolderAddress: Sendable, Hashable {
     public let url: URL
     /// The address below which clients ask challenges; nil if nobody has said.
     public let answers: URL?
-    /// The canonical octets.
-    public let octets: [UInt8]
+    /// The canonical bytes.
+    public let bytes: [UInt8]
 
     private static let format = "holdfast-folder-address-v1"
-    private static let greatestSize = 4 << 10
+    private static let maximumSize = 4 << 10
 
     /// Names an address.
     /// - Parameters:
@@ -23,27 +23,27 @@ public struct FolderAddress: Sendable, Hashable {
         self.answers = try answers.map { text throws(ServerError) in try Place.address(text) }
         var members: [String: CanonicalJSON] = ["format": .text(Self.format), "url": .text(text)]
         if let answers { members["answers"] = .text(answers) }
-        octets = CanonicalJSON.object(members).octets
+        bytes = CanonicalJSON.object(members).bytes
     }
 
     /// Reads what is stored.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
+    init(_ bytes: [UInt8]) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "folder", limit: Self.greatestSize), "folder")
+            try CanonicalJSONReader.read(bytes, "folder", limit: Self.maximumSize), "folder")
         try fields.text("format", Self.format) { $0.elementsEqual(Self.format.utf8) ? () : nil }
         let text = try fields.text("url", "an address", Self.text)
-        let answers = try fields.optionalText("answers").map { octets throws(ServerError) in
-            guard let text = Self.text(octets) else { throw fields.invalid("answers", "an address") }
+        let answers = try fields.optionalText("answers").map { bytes throws(ServerError) in
+            guard let text = Self.text(bytes) else { throw fields.invalid("answers", "an address") }
             return text
         }
         try fields.finish()
         try self.init(text, answers: answers)
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "folder", expected: "the one spelling", found: "another")
         }
     }
-    private static func text(_ octets: [UInt8]) -> String? {
-        ASCIIText.isPrintable(octets, 1...1_024) ? String(decoding: octets, as: UTF8.self) : nil
+    private static func text(_ bytes: [UInt8]) -> String? {
+        ASCIIText.isPrintable(bytes, 1...1_024) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

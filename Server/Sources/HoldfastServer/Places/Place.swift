@@ -13,11 +13,11 @@ public struct Place: Sendable, Hashable {
     /// can, which several machines may run at a time.
     public let onlyPublisher: String?
 
-    /// The canonical octets.
-    public let octets: [UInt8]
+    /// The canonical bytes.
+    public let bytes: [UInt8]
 
     private static let format = "holdfast-place-v1"
-    private static let greatestSize = 32 << 10
+    private static let maximumSize = 32 << 10
 
     /// Describes a place.
     /// - Throws: ``ServerError`` `invalidValue` for a name, an address or a host name that is not one.
@@ -39,16 +39,16 @@ public struct Place: Sendable, Hashable {
         self.onlyPublisher = onlyPublisher
         var members: [String: CanonicalJSON] = [
             "format": .text(Self.format), "name": .text(name), "url": .text(url),
-            "program": .text(String(decoding: program.octets, as: UTF8.self)),
+            "program": .text(String(decoding: program.bytes, as: UTF8.self)),
         ]
         if let onlyPublisher { members["publisher"] = .text(onlyPublisher) }
-        octets = CanonicalJSON.object(members).octets
+        bytes = CanonicalJSON.object(members).bytes
     }
 
     /// Reads what is stored.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
-        var fields = try JSONFields(try CanonicalJSONReader.read(octets, "place", limit: Self.greatestSize), "place")
+    init(_ bytes: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(try CanonicalJSONReader.read(bytes, "place", limit: Self.maximumSize), "place")
         try fields.text("format", Self.format) { $0.elementsEqual(Self.format.utf8) ? () : nil }
         let name = try fields.text("name", "a name") { Self.isName($0) ? String(decoding: $0, as: UTF8.self) : nil }
         let url = try fields.text("url", "an address") {
@@ -58,7 +58,7 @@ public struct Place: Sendable, Hashable {
         let publisher = try fields.optionalText("publisher").map { String(decoding: $0, as: UTF8.self) }
         try fields.finish()
         try self.init(name: name, url: url, program: program, onlyPublisher: publisher)
-        guard self.octets == octets else {
+        guard self.bytes == bytes else {
             throw ServerError(.malformed, of: "place", expected: "the one spelling", found: "another")
         }
     }
@@ -77,10 +77,10 @@ public struct Place: Sendable, Hashable {
         return address
     }
 
-    private static func isName(_ octets: some Collection<UInt8>) -> Bool {
-        (1...32).contains(octets.count) && !octets.elementsEqual(Catalog.folderPlace.utf8)
-            && octets.allSatisfy { octet in
-                switch octet {
+    private static func isName(_ bytes: some Collection<UInt8>) -> Bool {
+        (1...32).contains(bytes.count) && !bytes.elementsEqual(Catalog.folderPlace.utf8)
+            && bytes.allSatisfy { byte in
+                switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
                     true
                 default: false

@@ -28,7 +28,7 @@ struct PlacePlan: Sendable {
     private static let folder = "objects"
 
     /// The plan.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         let (there, gone) = (items.filter { !$0.document.isWithdrawn }, items.filter(\.document.isWithdrawn))
         return CanonicalJSON.object([
             "version": .integer(1), "isWritten": .boolean(true), "objects": .array(there.map(Self.object)),
@@ -36,7 +36,7 @@ struct PlacePlan: Sendable {
                 gone.map { item in
                     .object(["path": .text(item.document.path), "replaces": Self.texts(item.former)])
                 }),
-        ]).octets
+        ]).bytes
     }
 
     private static func object(_ item: Item) -> CanonicalJSON {
@@ -44,7 +44,7 @@ struct PlacePlan: Sendable {
         let isImmutable = isImmutable(document.path)
         var members: [String: CanonicalJSON] = [
             "path": .text(document.path), "file": .text("\(folder)/\(document.path)"),
-            "sha256": .text("\(document.digest)"), "bytes": .integer(Int64(document.octets.count)),
+            "sha256": .text("\(document.digest)"), "bytes": .integer(Int64(document.bytes.count)),
             "contentType": .text(item.mediaType), "cacheControl": .text(cacheControl(of: document.path)),
             "precondition": .text(isImmutable ? "absent" : "unchanged"),
         ]
@@ -73,7 +73,7 @@ struct PlacePlan: Sendable {
                 try FileManager.default.createDirectory(
                     at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
                     attributes: [.posixPermissions: 0o700])
-                try Data(item.document.octets).write(to: file)
+                try Data(item.document.bytes).write(to: file)
             } catch {
                 throw ServerError(
                     .file, of: url.path, expected: "a folder that can be written", found: "\((error as NSError).code)")

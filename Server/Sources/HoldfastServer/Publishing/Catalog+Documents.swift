@@ -4,7 +4,7 @@ extension Catalog {
 
     /// Writes a document into history, from which it goes to the folder and to other places.
     static func store(
-        _ made: MadeDocument, at path: String, of app: AppName, generation: Int64, _ step: inout Step
+        _ made: SignedDocument, at path: String, of app: AppName, generation: Int64, _ step: inout Step
     ) throws(ServerError) {
         if let other = step.ledger.documents.keys.first(where: {
             $0.app != app && $0.name.utf8.elementsEqual(path.utf8)
@@ -14,7 +14,7 @@ extension Catalog {
                 remedy: "Give the trust-server document a customer of its own.")
         }
         try write(
-            made.octets, at: path, of: app, generation: generation, end: made.end, &step, as: .signed)
+            made.bytes, at: path, of: app, generation: generation, end: made.end, &step, as: .signed)
     }
 
     /// Says in history that a document is no longer published, and has it removed from every place. Its number goes on, so
@@ -25,12 +25,12 @@ extension Catalog {
     }
 
     private static func write(
-        _ octets: [UInt8], at path: String, of app: AppName, generation: Int64, end: Int64, _ step: inout Step,
+        _ bytes: [UInt8], at path: String, of app: AppName, generation: Int64, end: Int64, _ step: inout Step,
         as event: AuditEntry.Event
     ) throws(ServerError) {
         let version = step.ledger.nextVersion(of: Ledger.Name(app: app, name: path))
         let document = StoredDocument(
-            app: app, path: path, version: version, octets: octets, signedAt: step.now, end: end,
+            app: app, path: path, version: version, bytes: bytes, signedAt: step.now, end: end,
             isWithdrawn: event == .withdrawn)
         try insert(document, generation: generation, step)
         var facts = ["app": "\(app)", "format": path, "version": "\(version)", "generation": "\(generation)"]
@@ -47,8 +47,8 @@ extension Catalog {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
             [
-                app, path, .integer(document.version), .integer(generation), .octets(document.digest.octets),
-                .octets(document.octets), .integer(document.signedAt), .integer(document.end),
+                app, path, .integer(document.version), .integer(generation), .bytes(document.digest.bytes),
+                .bytes(document.bytes), .integer(document.signedAt), .integer(document.end),
             ])
         try step.session.run(
             "UPDATE place SET behind_since = $2 WHERE app = $1 AND behind_since IS NULL", [app, .integer(step.now)])
@@ -58,7 +58,7 @@ extension Catalog {
     }
 
     /// The newest version of a document; nil if there is none, or if it is no longer published.
-    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit names.
+    /// - Throws: ``ServerError`` `brokenChain` if its bytes are not those that the audit names.
     static func document(
         _ path: String, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> StoredDocument? {
@@ -66,7 +66,7 @@ extension Catalog {
     }
 
     /// The newest version of a document, also if it says that the document is no longer published.
-    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit names.
+    /// - Throws: ``ServerError`` `brokenChain` if its bytes are not those that the audit names.
     static func newest(
         _ path: String, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> StoredDocument? {
@@ -74,7 +74,7 @@ extension Catalog {
         guard !known.isWithdrawn else {
             // Whatever a row says about it.
             return StoredDocument(
-                app: app, path: path, version: known.version, octets: [], signedAt: 0, end: 0, isWithdrawn: true)
+                app: app, path: path, version: known.version, bytes: [], signedAt: 0, end: 0, isWithdrawn: true)
         }
         return try stored(path, known, of: app, session)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A challenge that a client sent: what it wrote is signed, octet by octet, so that no answer counts twice.
+/// A challenge that a client sent: what it wrote is signed, byte by byte, so that no answer counts twice.
 struct Challenge: Sendable, Hashable {
     /// The header as it was sent.
     let text: [UInt8]
@@ -9,7 +9,7 @@ struct Challenge: Sendable, Hashable {
     static let header = "X-Cert-Pinning-Challenge"
     /// The name of the header of the answer.
     static let signatureHeader = "X-Cert-Pinning-Signature"
-    /// How many octets it has before Base64.
+    /// How many bytes it has before Base64.
     static let lengths = 16...32
 
     /// Takes the header; nil for none, for one that is no Base64 (RFC 4648 4, with or without padding), and for a
@@ -22,5 +22,5 @@ struct Challenge: Sendable, Hashable {
     }
 
     /// What the signature covers.
-    func signedOctets(_ body: some Sequence<UInt8>) -> [UInt8] { text + [UInt8(ascii: "&")] + body }
+    func signedBytes(_ body: some Sequence<UInt8>) -> [UInt8] { text + [UInt8(ascii: "&")] + body }
 }

@@ -12,7 +12,7 @@ struct DocumentsEnd {
 
     /// - Parameter end: the last second at which machines sign anything, because the database cannot be written; nil for the
     ///   end of the content.
-    init(_ scene: AppScene, _ content: Content, signingUntil end: Int64?) async {
+    init(_ scene: AppSnapshot, _ content: Content, signingUntil end: Int64?) async {
         let signed = min(content.end, end ?? content.end)
         var last = content.end
         for format in content.formats {

@@ -14,7 +14,7 @@ public struct FolderPermissions: Sendable {
     private let secret: URL?
 
     /// More entries than a folder of a server has.
-    private static let greatestCount = 256
+    private static let maximumCount = 256
 
     /// - Parameters:
     ///   - folder: the folder of the server.
@@ -26,7 +26,7 @@ public struct FolderPermissions: Sendable {
     /// The files that other users can write. A user who can write to a folder can replace the files in it.
     public var findings: [Finding] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let entries = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(Self.greatestCount)
+        let entries = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(Self.maximumCount)
         var urls = [folder] + entries.map { folder.appending(path: $0) }
         if let secret { urls += [secret.deletingLastPathComponent(), secret] }
         return urls.compactMap(Self.finding)

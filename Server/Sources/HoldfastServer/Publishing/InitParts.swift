@@ -9,27 +9,27 @@ struct InitParts: Sendable, Hashable {
     let domains: [UInt8]
 
     init(_ entries: [FingerprintEntry], _ domains: ContentDomains?) {
-        // Octet by octet, since a server may have a hundred thousand entries when it starts.
-        var octets = Array(#""fingerprints":["#.utf8)
+        // Byte by byte, since a server may have a hundred thousand entries when it starts.
+        var bytes = Array(#""fingerprints":["#.utf8)
         for (index, entry) in entries.enumerated() {
-            octets += (index > 0 ? #",{"name":"# : #"{"name":"#).utf8
-            octets += CanonicalJSON.text(entry.name).octets
-            octets += #","fingerprint":""#.utf8
-            octets += entry.fingerprint.utf8
-            octets += #"","expires":"#.utf8
+            bytes += (index > 0 ? #",{"name":"# : #"{"name":"#).utf8
+            bytes += CanonicalJSON.text(entry.name).bytes
+            bytes += #","fingerprint":""#.utf8
+            bytes += entry.fingerprint.utf8
+            bytes += #"","expires":"#.utf8
             // The last second for which it counts, as the format has it.
-            octets += String(Int64(entry.end.timeIntervalSince1970) - 1).utf8
-            if entry.depth > 0 { octets += ",\"depth\":\(entry.depth)".utf8 }
-            octets.append(UInt8(ascii: "}"))
+            bytes += String(Int64(entry.end.timeIntervalSince1970) - 1).utf8
+            if entry.depth > 0 { bytes += ",\"depth\":\(entry.depth)".utf8 }
+            bytes.append(UInt8(ascii: "}"))
         }
-        octets.append(UInt8(ascii: "]"))
-        fingerprints = octets
+        bytes.append(UInt8(ascii: "]"))
+        fingerprints = bytes
         self.domains = Array((domains.map(Self.json) ?? "").utf8)
     }
 
     private static func json(_ domains: ContentDomains) -> String {
         let list = domains.domains.map { domain in
-            let name = String(decoding: CanonicalJSON.text(domain.name).octets, as: UTF8.self)
+            let name = String(decoding: CanonicalJSON.text(domain.name).bytes, as: UTF8.self)
             return #"{"name":\#(name),"sslPinningRequired":\#(domain.needsPins)}"#
         }
         return #","domainsConfig":{"sslPinningRequiredForUnlisted":\#(domains.unlistedNeedPins),"domains":"#

@@ -154,7 +154,7 @@ extension InstallationGate.Next {
     }
 }
 
-extension NextShown {
+extension AnnouncedCertificates {
     /// What is about to be installed, by a digest of it; nil if nothing that was announced has it.
     fileprivate func installation(_ digest: Digest) -> InstallationGate.Next? {
         let chain = chains.map(\.chain).first { chain in

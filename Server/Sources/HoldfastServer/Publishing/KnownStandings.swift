@@ -113,7 +113,7 @@ extension Publisher {
     }
 
     /// How many apps one page, one scrape or one look for notices judges at most.
-    private static let greatestJudging = 16
+    private static let maximumJudging = 16
 
     /// How apps stand, as far as it is known; a few of those of which it is not are judged, the longest unknown first.
     /// - Parameter now: seconds since 1970.
@@ -121,7 +121,7 @@ extension Publisher {
         let ledger = catalog.ledger
         let unknown = catalog.apps.filter { standings.current($0, ledger, at: now) == nil }
             .sorted { (standings.latest($0)?.now ?? 0) < (standings.latest($1)?.now ?? 0) }
-        for app in unknown.prefix(Self.greatestJudging) {
+        for app in unknown.prefix(Self.maximumJudging) {
             _ = try? await currentStanding(of: app)
         }
         return catalog.apps.compactMap(standings.latest)

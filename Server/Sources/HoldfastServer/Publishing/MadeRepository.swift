@@ -4,7 +4,7 @@ import HoldfastSigning
 /// What is published of a repository at once.
 struct MadeRepository: Sendable {
     /// Its files, in the order in which they are written; none if clients have all of it.
-    let documents: [MadeDocument]
+    let documents: [SignedDocument]
     /// The purposes of the keys that sign from now on, since a root has them now.
     let begun: [SealedKey.Purpose]
     /// What clients notice of it, in words.
@@ -16,14 +16,14 @@ struct MadeRepository: Sendable {
 
     /// Takes what was made for a content.
     /// - Parameter taken: what another publisher served before, by paths below `repo/APP/`: it is served from now on.
-    init(_ publication: TUFPublication, _ content: Content, _ scene: AppScene, taken: [String: [UInt8]]) {
+    init(_ publication: TUFPublication, _ content: Content, _ scene: AppSnapshot, taken: [String: [UInt8]]) {
         let made = publication.documents(of: content.app, at: scene.now)
         let paths = Set(made.map { Array($0.path.utf8) })
         documents =
-            taken.map { name, octets in
+            taken.map { name, bytes in
                 let path = RepositoryPath.prefix(of: content.app) + name
-                return MadeDocument(
-                    kind: .repository, path: path, mediaType: "application/json", octets: octets,
+                return SignedDocument(
+                    kind: .repository, path: path, mediaType: "application/json", bytes: bytes,
                     refresh: RepositoryPath.refresh(of: path), end: scene.now + 10 * RepositoryPath.refresh(of: path))
             }.filter { !paths.contains(Array($0.path.utf8)) } + made
         begun = scene.keys.next.filter { key in

@@ -9,7 +9,7 @@ extension PublicFolder {
     func snapshot(at now: Int64) -> PublishedSnapshot {
         var documents: [String: PublishedSnapshot.Document] = [:]
         for path in paths() {
-            if let octets = try? read(path) { documents[path] = document(octets, at: path, now) }
+            if let bytes = try? read(path) { documents[path] = document(bytes, at: path, now) }
         }
         return PublishedSnapshot(documents: documents)
     }
@@ -18,17 +18,17 @@ extension PublicFolder {
     func documents(of app: AppName, _ ledger: Ledger, at now: Int64) -> [String: PublishedSnapshot.Document] {
         var documents: [String: PublishedSnapshot.Document] = [:]
         for (name, version) in ledger.documents where name.app == app && !version.isWithdrawn {
-            guard let octets = try? read(name.name), Digest(of: octets) == version.digest else { continue }
-            documents[name.name] = document(octets, at: name.name, now)
+            guard let bytes = try? read(name.name), Digest(of: bytes) == version.digest else { continue }
+            documents[name.name] = document(bytes, at: name.name, now)
         }
         return documents
     }
 
-    private func document(_ octets: [UInt8], at path: String, _ now: Int64) -> PublishedSnapshot.Document {
+    private func document(_ bytes: [UInt8], at path: String, _ now: Int64) -> PublishedSnapshot.Document {
         let attributes = try? FileManager.default.attributesOfItem(atPath: url.appending(path: path).path)
         let written = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
         return PublishedSnapshot.Document(
-            octets: octets, mediaType: Self.mediaType(of: path), signedAt: Int64(exactly: written.rounded(.down)) ?? 0,
+            bytes: bytes, mediaType: Self.mediaType(of: path), signedAt: Int64(exactly: written.rounded(.down)) ?? 0,
             refresh: Self.refresh, end: now + 2 * Self.refresh)
     }
 

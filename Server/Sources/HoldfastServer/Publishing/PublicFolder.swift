@@ -21,13 +21,13 @@ public struct PublicFolder: Sendable {
 
     /// Writes a document.
     /// - Parameters:
-    ///   - octets: the document.
+    ///   - bytes: the document.
     ///   - path: where, relative to the folder.
     ///   - version: its version.
     /// - Throws: ``ServerError`` `outOfTurn` if a newer version is there, `constraint` for another document with the same
     ///   version, `file`.
-    func write(_ octets: [UInt8], at path: String, version: Int64) throws(ServerError) {
-        try replacing(path, version, Digest(of: octets)) { file throws(ServerError) in
+    func write(_ bytes: [UInt8], at path: String, version: Int64) throws(ServerError) {
+        try replacing(path, version, Digest(of: bytes)) { file throws(ServerError) in
             try makeFolder(url, 0o755)
             // A web server of another user enters each of them.
             var folder = url
@@ -35,7 +35,7 @@ public struct PublicFolder: Sendable {
                 folder.append(path: component)
                 try makeFolder(folder, 0o755)
             }
-            try WholeFile.replace(file, with: octets, mode: 0o644)
+            try WholeFile.replace(file, with: bytes, mode: 0o644)
         }
     }
 

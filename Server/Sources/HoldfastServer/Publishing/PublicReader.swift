@@ -45,7 +45,7 @@ struct PublicReader: Sendable {
             }
             return
         }
-        guard let found, found == document.octets else {
+        guard let found, found == document.bytes else {
             throw ServerError(
                 .gate, of: subject, expected: "the document that was written", found: found == nil ? "none" : "another",
                 remedy: "Look at what is written there, and at caches before the address.")
@@ -122,7 +122,7 @@ extension Publisher {
         }
         return PublicReader(
             app: app, url: url, reader: reader, clients: clients,
-            build: ClientBuild(scene.keys, asking: url, reader, at: scene.now), root: root?.octets,
+            build: ClientBuild(scene.keys, asking: url, reader, at: scene.now), root: root?.bytes,
             application: scene.published?.repository?.application(of: app))
     }
 }

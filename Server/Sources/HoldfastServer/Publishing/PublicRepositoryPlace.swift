@@ -10,13 +10,13 @@ struct PublicRepositoryPlace: TUFRepositoryStorage {
 
     func data(at path: String, atMost limit: Int) async throws -> Data? {
         guard path.utf8.starts(with: RepositoryPath.served.utf8) else { return nil }
-        let octets = try await place.read(
+        let bytes = try await place.read(
             RepositoryPath.prefix(of: app) + path.dropFirst(RepositoryPath.served.utf8.count))
-        guard let octets else { return nil }
-        guard octets.count <= limit else {
-            throw ServerError(.file, of: path, expected: "at most \(limit) octets", found: "\(octets.count)")
+        guard let bytes else { return nil }
+        guard bytes.count <= limit else {
+            throw ServerError(.file, of: path, expected: "at most \(limit) bytes", found: "\(bytes.count)")
         }
-        return Data(octets)
+        return Data(bytes)
     }
 
     func names(in folder: String) -> [String] { [] }

@@ -7,7 +7,7 @@ import NIOCore
 public struct PublishedSnapshot: Sendable {
     /// A document that is served as it is.
     public struct Document: Sendable, Hashable {
-        /// The octets, shared by all answers that have them.
+        /// The bytes, shared by all answers that have them.
         let body: ByteBuffer
         /// The same compressed, made here so that no client waits for it; nil if that saves little.
         let compressed: ByteBuffer?
@@ -15,7 +15,7 @@ public struct PublishedSnapshot: Sendable {
         private let isCompressed: Bool
         /// The value of `Content-Type`.
         public let mediaType: String
-        /// The SHA-256 of ``octets``.
+        /// The SHA-256 of ``bytes``.
         public let digest: Digest
         /// When it was signed or made, in seconds since 1970, for `Last-Modified`.
         public let signedAt: Int64
@@ -24,54 +24,54 @@ public struct PublishedSnapshot: Sendable {
         /// The last second at which clients accept it, in seconds since 1970; no cache may serve it longer.
         public let end: Int64
 
-        /// The octets.
-        public var octets: [UInt8] { Array(body.readableBytesView) }
+        /// The bytes.
+        public var bytes: [UInt8] { Array(body.readableBytesView) }
 
         /// The strong validator of RFC 9110 8.8.3, with its quotation marks.
         public let entityTag: String
-        /// That of ``compressed``: other octets, another validator.
+        /// That of ``compressed``: other bytes, another validator.
         let compressedEntityTag: String
         /// The value of `Last-Modified`; nil for a time that it cannot say.
         let lastModified: String?
 
         /// Describes a document.
-        public init(octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64) {
+        public init(bytes: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64) {
             self.init(
-                octets: octets, digest: Digest(of: octets), mediaType: mediaType, signedAt: signedAt, refresh: refresh,
+                bytes: bytes, digest: Digest(of: bytes), mediaType: mediaType, signedAt: signedAt, refresh: refresh,
                 end: end, like: { _ in nil }, compressing: true)
         }
 
-        /// The same with what another of the same octets has.
+        /// The same with what another of the same bytes has.
         fileprivate init(_ document: Document, like known: Document) {
             self.init(
-                octets: document.octets, digest: document.digest, mediaType: document.mediaType,
+                bytes: document.bytes, digest: document.digest, mediaType: document.mediaType,
                 signedAt: document.signedAt, refresh: document.refresh, end: document.end, like: { _ in known },
                 compressing: false)
         }
 
-        /// The same with its octets compressed.
+        /// The same with its bytes compressed.
         fileprivate func compressing() -> Document {
             Document(
-                octets: octets, digest: digest, mediaType: mediaType, signedAt: signedAt, refresh: refresh, end: end,
+                bytes: bytes, digest: digest, mediaType: mediaType, signedAt: signedAt, refresh: refresh, end: end,
                 like: { _ in self }, compressing: true)
         }
 
         /// Describes a document.
         /// - Parameters:
-        ///   - digest: that of the octets.
-        ///   - known: a document that may have the same octets: compressing them costs more than all else.
+        ///   - digest: that of the bytes.
+        ///   - known: a document that may have the same bytes: compressing them costs more than all else.
         ///   - compressing: whether they are compressed if they have not been.
         init(
-            octets: [UInt8], digest: Digest, mediaType: String, signedAt: Int64, refresh: Int64, end: Int64,
+            bytes: [UInt8], digest: Digest, mediaType: String, signedAt: Int64, refresh: Int64, end: Int64,
             like known: (Digest) -> Document?, compressing: Bool
         ) {
             self.digest = digest
             let known = known(digest)
-            body = known?.body ?? ByteBuffer(bytes: octets)
+            body = known?.body ?? ByteBuffer(bytes: bytes)
             let isCompressed = known?.isCompressed ?? false
             compressed =
                 isCompressed
-                ? known?.compressed : compressing ? Gzip.compress(octets).map { ByteBuffer(bytes: $0) } : nil
+                ? known?.compressed : compressing ? Gzip.compress(bytes).map { ByteBuffer(bytes: $0) } : nil
             self.isCompressed = isCompressed || compressing
             entityTag = "\"\(digest)\""
             compressedEntityTag = "\"\(digest)-gzip\""
@@ -189,7 +189,7 @@ public struct PublishedSnapshot: Sendable {
             whole.isCompressed = true
             whole.parts = parts.map { name, part in
                 var part = part
-                // The canary has the same octets as everybody, for the most part.
+                // The canary has the same bytes as everybody, for the most part.
                 for (path, document) in part?.documents ?? [:] {
                     let compressed = made[document.digest] ?? document.compressing()
                     made[document.digest] = compressed
@@ -222,7 +222,7 @@ public struct PublishedSnapshot: Sendable {
     public static let empty = PublishedSnapshot(sequence: 0, documents: [:], apps: [:])
 
     /// Longer than any path that is published.
-    static let longestPath = 512
+    static let maximumPath = 512
 
     /// Puts a snapshot together.
     public init(sequence: Int64, documents: [String: Document], apps: [AppName: App]) {
@@ -279,7 +279,7 @@ public struct PublishedSnapshot: Sendable {
     /// The document at a path of a request, after percent-decoding and without the slash at the beginning; nil if there
     /// is none. The path is not compared as text before it is known to be short ASCII.
     public func document(at path: some Collection<UInt8>) -> Document? {
-        guard ASCIIText.isPrintable(path, 1...Self.longestPath) else { return nil }
+        guard ASCIIText.isPrintable(path, 1...Self.maximumPath) else { return nil }
         return documents[String(decoding: path, as: UTF8.self)]
     }
 }

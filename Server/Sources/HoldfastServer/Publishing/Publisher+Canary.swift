@@ -29,7 +29,7 @@ extension Publisher {
         }
     }
 
-    func canaryStanding(_ scene: AppScene) -> CanaryStanding? {
+    func canaryStanding(_ scene: AppSnapshot) -> CanaryStanding? {
         guard let canary = scene.canary else { return nil }
         let judge = CanaryJudge(
             name: "\(scene.app.name)-canary", timing: scene.app.settings.timing, began: canary.began,
@@ -74,13 +74,13 @@ extension Publisher {
         return look
     }
 
-    private func look(with content: Content, _ scene: AppScene) async throws(ServerError) -> CanaryLook {
+    private func look(with content: Content, _ scene: AppSnapshot) async throws(ServerError) -> CanaryLook {
         var look = CanaryLook()
-        guard let name = Audience.canary.name(of: content.app) else { return look }
-        let documents = AudienceDocuments(
+        guard let name = ReleaseChannel.canary.name(of: content.app) else { return look }
+        let documents = ReleaseChannelDocuments(
             of: name, at: try await catalog.folderAddress(of: content.app), from: self, now: scene.now)
         let build = ClientBuild(scene.keys, asking: documents.base, documents, at: scene.now)
-        var hosts: [(host: AppScene.Host, dialed: DialedHost)] = []
+        var hosts: [(host: AppSnapshot.Host, dialed: DialedHost)] = []
         for host in scene.hosts where content.hosts.contains(where: { $0.covers(host.host) }) {
             guard let dialed = try? DialedHost(host.host.name, port: Int(host.host.port)) else { continue }
             hosts.append((host, dialed))
@@ -113,7 +113,7 @@ extension Publisher {
     }
 
     private static func look(
-        at hosts: [(host: AppScene.Host, dialed: DialedHost)], as client: DocumentClient.Ready, _ scene: AppScene,
+        at hosts: [(host: AppSnapshot.Host, dialed: DialedHost)], as client: DocumentClient.Ready, _ scene: AppSnapshot,
         _ look: inout CanaryLook
     ) {
         // The settings were checked when they were written; without anchors nothing would be valid.
@@ -133,7 +133,7 @@ extension Publisher {
 
     /// Those of the canary's own repository, once it has the same hosts; before that, another sentence says that it has not.
     private func repositoryClients(
-        _ content: Content, _ scene: AppScene
+        _ content: Content, _ scene: AppSnapshot
     ) async throws(ServerError) -> [DocumentClient] {
         guard content.repository != nil, let canary = scene.canaryRepository, canary.has(content) else { return [] }
         let folder = "repo/\(canary.app)"
@@ -145,7 +145,7 @@ extension Publisher {
             [
                 DocumentClient(
                     kind: .repository(
-                        folder: folder, root: $0.octets,
+                        folder: folder, root: $0.bytes,
                         application: canary.content?.repository?.application(of: canary.app)),
                     name: "apps that follow the repository \(folder)")
             ]
@@ -163,7 +163,7 @@ extension DocumentClient {
     }
 }
 
-extension AppScene.Host {
+extension AppSnapshot.Host {
     /// Whether somebody has seen what it shows within the hour.
     fileprivate func isFresh(at now: Int64) -> Bool {
         shown.contains { $0.chain != nil && $0.lastSeen >= now - Vantage.lifetime }

@@ -68,7 +68,7 @@ extension Publisher {
         if version.isWithdrawn {
             try folder.remove(name.name, version: version.version)
         } else {
-            try folder.write(outgoing.document.octets, at: name.name, version: version.version)
+            try folder.write(outgoing.document.bytes, at: name.name, version: version.version)
         }
         try await enforceReadBack(of: outgoing.document, &delivery) { () throws(ServerError) in
             try readBack(outgoing)
@@ -94,13 +94,13 @@ extension Publisher {
     /// Whom the gate `readback` concerns, as a sentence.
     func clients(askingFor path: String, of app: AppName) async -> String {
         do throws(ServerError) {
-            return " \(ConcernedClients(try await catalog.scene(of: app)).asking(for: path))."
+            return " \(AffectedClients(try await catalog.scene(of: app)).asking(for: path))."
         } catch {
             return ""
         }
     }
 
-    /// The gate `readback`: what is there are the very octets, and a client takes them.
+    /// The gate `readback`: what is there are the very bytes, and a client takes them.
     private func readBack(_ outgoing: Outgoing) throws(ServerError) {
         let (document, path) = (outgoing.document, outgoing.document.path)
         guard !document.isWithdrawn else {
@@ -109,14 +109,14 @@ extension Publisher {
             }
             return
         }
-        guard let octets = try folder.read(path), octets == document.octets else {
+        guard let bytes = try folder.read(path), bytes == document.bytes else {
             throw ServerError(.gate, of: path, expected: "the document that was written", found: "another, or none")
         }
         // A trust server's document was read as a client does when it was signed.
         guard let key = outgoing.key else { return }
         _ = try ServerError.translating(.gate, of: path) { () throws(DocumentError) in
             try FingerprintList(
-                verifying: Data(octets),
+                verifying: Data(bytes),
                 with: DocumentPublicKey(base64: Base64.encode(key.publicKey.suffix(65))))
         }
     }
@@ -132,9 +132,9 @@ extension Publisher {
             .sorted { (RepositoryPath.rank(of: $0.key.name) ?? 0) < (RepositoryPath.rank(of: $1.key.name) ?? 0) }
         for (name, version) in arrived {
             do throws(ServerError) {
-                if let octets = try? folder.read(name.name), Digest(of: octets) == version.digest { continue }
+                if let bytes = try? folder.read(name.name), Digest(of: bytes) == version.digest { continue }
                 guard let outgoing = try await outgoing(name, version) else { continue }
-                try folder.write(outgoing.document.octets, at: name.name, version: version.version)
+                try folder.write(outgoing.document.bytes, at: name.name, version: version.version)
                 delivery.confirmed.append(name.name)
             } catch {
                 // Somebody has published a newer version meanwhile.

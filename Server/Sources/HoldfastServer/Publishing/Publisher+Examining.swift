@@ -44,7 +44,7 @@ extension Publisher {
             let snapshot = try await refresh()
             findings += snapshot.problems.map { Finding(isFault: true, words: $0) }
             let sorted = snapshot.documents.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            for (path, document) in isInPlace ? sorted : [] where try folder.read(path) != document.octets {
+            for (path, document) in isInPlace ? sorted : [] where try folder.read(path) != document.bytes {
                 findings.append(Finding(isFault: true, words: "\(path): the folder has another document, or none"))
             }
         } catch {

@@ -4,9 +4,9 @@ import HoldfastPublishing
 
 extension Publisher {
     /// How many programs run, and how many addresses are asked, at a time.
-    private static let greatestPrograms = 4
+    private static let maximumPrograms = 4
     /// What a program says is thrown away; one that says more than this is broken.
-    private static let greatestOutput = 1 << 20
+    private static let maximumOutput = 1 << 20
 
     /// Has programs upload what waits for the places besides the folder, and reads it back as clients do. A place that
     /// fails holds up no other, and is tried again after a pause.
@@ -36,7 +36,7 @@ extension Publisher {
                 guard let item = rest.popFirst() else { return }
                 group.addTask { await deliver(item) }
             }
-            for _ in 0..<greatestPrograms { next() }
+            for _ in 0..<maximumPrograms { next() }
             for await one in group {
                 all.append(one)
                 next()
@@ -97,7 +97,7 @@ extension Publisher {
                     PlacePlan.Item(
                         document: document, mediaType: PublicFolder.mediaType(of: path),
                         former: try former.map { row throws(ServerError) in
-                            try row.octets(0) { Digest(octets: $0) }
+                            try row.bytes(0) { Digest(bytes: $0) }
                         }))
             }
             return items
@@ -117,13 +117,13 @@ extension Publisher {
         // Right before: an uploader that was stopped and comes back finds that its turn is over, and starts nothing.
         try await catalog.extend(turn)
         let end = await ProgramRun.run(
-            place.program, input: plan.octets, in: folder, output: .atMost(Self.greatestOutput))
+            place.program, input: plan.bytes, in: folder, output: .atMost(Self.maximumOutput))
         let found: String
         switch end {
         case .ended(code: 0, _): return
         case .ended(let code, _): found = "exit code \(code)"
         case .signaled(let signal): found = "that signal \(signal) ended it"
-        case .printedTooMuch: found = "more than \(Self.greatestOutput) octets on its standard output"
+        case .printedTooMuch: found = "more than \(Self.maximumOutput) bytes on its standard output"
         case .timedOut: found = "that it took longer than \(place.program.limit) s, and was ended"
         case .notStarted(let reason): found = reason
         }

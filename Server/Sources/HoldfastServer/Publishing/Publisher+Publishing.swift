@@ -3,7 +3,7 @@ import HoldfastPublishing
 
 extension Publisher {
     /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
-    /// very octets, and writes them into history at once. The canary gets it first, unless it is forced, and
+    /// very bytes, and writes them into history at once. The canary gets it first, unless it is forced, and
     /// everybody once clients have got in with it for the canary's time.
     /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
     ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. What fails
@@ -21,7 +21,7 @@ extension Publisher {
         let look = isHeld ? try await probeCanary(of: change.content.app, isDeciding: true) : nil
         // What clients met just now is in the audit.
         if isHeld { scene = try await catalog.scene(of: change.content.app, for: change.content) }
-        let (report, outlook) = await GateKeeper(scene: scene, change: change, look: look).report()
+        let (report, outlook) = await GateRunner(scene: scene, change: change, look: look).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
         if !beginsCanary { try report.requirePassed(change) }
@@ -66,7 +66,7 @@ extension Publisher {
 
     // MARK: Before signing
 
-    func requireOpen(_ change: Change, _ scene: AppScene) async throws(ServerError) {
+    func requireOpen(_ change: Change, _ scene: AppSnapshot) async throws(ServerError) {
         if let ended = change.ended {
             throw ServerError(
                 ended == .rejected ? .rejected : .outOfTurn, of: "change \(change.id)", expected: "an open change",
@@ -123,8 +123,8 @@ extension Publisher {
     }
 
     private func documents(
-        for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
-    ) async throws(ServerError) -> [MadeDocument] {
+        for permit: SigningPermit, _ scene: AppSnapshot, _ keys: DocumentKeys
+    ) async throws(ServerError) -> [SignedDocument] {
         let maker = DocumentMaker(
             content: permit.content, keys: keys, publicKeys: scene.publicKeys, limit: permit.limit)
         let documents = try await maker.signedDocuments(at: scene.now)
@@ -139,7 +139,7 @@ extension Publisher {
 
     /// What is published of the repository; nothing if clients have all of it.
     func repository(
-        for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
+        for permit: SigningPermit, _ scene: AppSnapshot, _ keys: DocumentKeys
     ) async throws(ServerError) -> MadeRepository {
         let (content, files) = (permit.content, scene.repository)
         guard content.repository != nil else { return .nothing }
@@ -151,11 +151,11 @@ extension Publisher {
         guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else {
             return .nothing
         }
-        let (first, octets) = (root.data, bundle.data)
+        let (first, bytes) = (root.data, bundle.data)
         let judged = try await ProgramThreads.run { () throws(ServerError) in
             try OutlookMaker(scene: scene).documents(
                 of: content, keys, published: scene.now, replaced: nil, signed: [],
-                repository: .init(root: first, octets: octets, signedAt: scene.now))
+                repository: .init(root: first, bytes: bytes, signedAt: scene.now))
         }
         try requireAccepted(judged, permit, scene)
         return MadeRepository(publication, content, scene, taken: taken)
@@ -163,9 +163,9 @@ extension Publisher {
 
     /// Gates were asked about other signatures; clients must take these.
     private func requireAccepted(
-        _ documents: [PublicationOutlook.Document], _ permit: SigningPermit, _ scene: AppScene
+        _ documents: [PublicationOutlook.Document], _ permit: SigningPermit, _ scene: AppSnapshot
     ) throws(ServerError) {
-        let losses = OutlookLosses(try OutlookMaker(scene: scene).outlook(documents), scene)
+        let losses = LostClients(try OutlookMaker(scene: scene).outlook(documents), scene)
         guard let refusal = losses.refused.first, !permit.approved.subject.forced.contains(.replay) else { return }
         throw ServerError(
             .gate, of: "app \(scene.app.name)", expected: "documents that clients accept", found: refusal)
@@ -174,8 +174,8 @@ extension Publisher {
     // MARK: Writing
 
     private func commit(
-        _ documents: [MadeDocument], _ repository: MadeRepository, _ permit: SigningPermit, _ change: Change,
-        _ scene: AppScene
+        _ documents: [SignedDocument], _ repository: MadeRepository, _ permit: SigningPermit, _ change: Change,
+        _ scene: AppSnapshot
     ) async throws(ServerError) -> Int64 {
         let app = permit.content.app
         return try await catalog.transact { [catalog] step throws(ServerError) in
@@ -202,16 +202,16 @@ extension Publisher {
             _ = try Settlement.carryOut(for: app, &step)
             try step.session.run(
                 "UPDATE app SET generation = $2, change_id = $3 WHERE name = $1",
-                [.text("\(app)"), .integer(generation), .octets(change.id.octets)])
+                [.text("\(app)"), .integer(generation), .bytes(change.id.bytes)])
             try step.session.run(
-                "UPDATE change SET state = 'published' WHERE id = $1", [.octets(change.id.octets)])
+                "UPDATE change SET state = 'published' WHERE id = $1", [.bytes(change.id.bytes)])
             return generation
         }
     }
 
     /// Another machine may have seen since that clients of the canary refuse the change.
     private static func requireFollowed(
-        _ change: Change, _ scene: AppScene, _ step: Catalog.Step
+        _ change: Change, _ scene: AppSnapshot, _ step: Catalog.Step
     ) throws(ServerError) {
         guard scene.canary?.change == change.id, !change.forced.contains(.canary) else { return }
         let canary = step.ledger.canaries[scene.app.name]
@@ -225,7 +225,7 @@ extension Publisher {
     }
 
     private func beginCanary(
-        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change, _ keys: SealedKeys
+        _ documents: [SignedDocument], _ permit: SigningPermit, _ change: Change, _ keys: SealedKeys
     ) async throws(ServerError) {
         try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
@@ -242,9 +242,9 @@ extension Publisher {
         }
     }
 
-    /// The canary gets the same octets under paths of its own.
+    /// The canary gets the same bytes under paths of its own.
     static func storeCanary(
-        _ documents: [MadeDocument], _ content: Content, generation: Int64, _ step: inout Catalog.Step
+        _ documents: [SignedDocument], _ content: Content, generation: Int64, _ step: inout Catalog.Step
     ) throws(ServerError) {
         for document in documents {
             guard let path = content.path(of: document.kind, for: .canary) else { continue }

@@ -16,7 +16,7 @@ extension Publisher {
         var turn: PlaceTurn?
         do throws(ServerError) {
             guard let address = try await catalog.folderAddress(of: app), try await !written(of: app).isEmpty,
-                let taken = try await catalog.turn(at: Catalog.folderPlace, of: app, for: Self.longestReading)
+                let taken = try await catalog.turn(at: Catalog.folderPlace, of: app, for: Self.maximumReading)
             else { return delivery }
             turn = taken
             let reader = try await publicReader(of: app, at: address.url)
@@ -109,7 +109,7 @@ extension Publisher {
     }
 
     /// For how many seconds an address is held while it is read: longer than that takes.
-    private static let longestReading: Int64 = 300
+    private static let maximumReading: Int64 = 300
 }
 
 extension PublicReader {

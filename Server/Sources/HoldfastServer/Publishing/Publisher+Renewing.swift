@@ -55,7 +55,7 @@ extension Publisher {
     }
 
     /// Signs again what an app publishes that has to be signed again. Everybody's documents and those of the canary do not
-    /// hold up each other; where both have the same content, they have the same octets.
+    /// hold up each other; where both have the same content, they have the same bytes.
     /// - Returns: whether it has anything that is signed again.
     @discardableResult
     func renew(_ app: AppName, _ round: inout Round) async -> Bool {
@@ -66,9 +66,9 @@ extension Publisher {
             return false
         }
         var isSignedAgain = false
-        var groups: [(permit: SigningPermit, audiences: [Audience])] = []
+        var groups: [(permit: SigningPermit, audiences: [ReleaseChannel])] = []
         var problems: [String] = []
-        for audience in Audience.allCases {
+        for audience in ReleaseChannel.allCases {
             // A canary that holds no change has what everybody has: to verify that once is enough.
             if audience == .canary, !groups.isEmpty, catalog.ledger.canaries[app] == nil {
                 groups[0].audiences.append(audience)
@@ -134,7 +134,7 @@ extension Publisher {
     }
 
     private func renew(
-        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience], _ before: Ledger
+        _ permit: SigningPermit, _ scene: AppSnapshot, _ audiences: [ReleaseChannel], _ before: Ledger
     ) async throws(ServerError) -> [String] {
         let content = permit.content
         guard let format = content.formats.first(where: { $0.kind == .trustServer }) else { return [] }
@@ -166,7 +166,7 @@ extension Publisher {
     /// - Returns: the paths.
     func write(
         of app: AppName,
-        _ choose: @escaping @Sendable (Ledger) throws(ServerError) -> [(document: MadeDocument, paths: [String])]
+        _ choose: @escaping @Sendable (Ledger) throws(ServerError) -> [(document: SignedDocument, paths: [String])]
     ) async throws(ServerError) -> [String] {
         try await catalog.transact { [folder] step throws(ServerError) in
             let generation = max(1, step.ledger.generation(of: app))

@@ -9,7 +9,7 @@ extension Publisher {
     /// already, whatever is prepared meanwhile.
     /// - Throws: ``ServerError``; `brokenChain` if what clients have is not what was approved.
     func renewRepository(
-        _ permit: SigningPermit, _ scene: AppScene
+        _ permit: SigningPermit, _ scene: AppSnapshot
     ) async throws(ServerError) -> [String] {
         let (content, files, now) = (permit.content, scene.repository, scene.now)
         guard now <= content.end else { throw content.hasEnded }

@@ -33,7 +33,7 @@ extension Publisher {
         await renew(place.app, &round)
         // The same key may have moved into a program: nobody notices.
         let isSame = before.publicKey == key.publicKey && before.certificate == key.certificate
-        let lost = isSame ? [] : ConcernedClients(scene).losses(withAnotherKeyFor: place.purpose)
+        let lost = isSame ? [] : AffectedClients(scene).losses(withAnotherKeyFor: place.purpose)
         return KeyReplacement(lost: lost, signed: round.signed, problems: round.problems + (await followed()))
     }
 
@@ -84,9 +84,9 @@ extension Publisher {
         return (key, try await add(key, replacing: true, insteadOf: expected, by: actor))
     }
 
-    /// Signs lists again that the key before has signed. They say what the content says, octet for octet.
+    /// Signs lists again that the key before has signed. They say what the content says, byte for byte.
     func signOutdatedLists(
-        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience]
+        _ permit: SigningPermit, _ scene: AppSnapshot, _ audiences: [ReleaseChannel]
     ) async throws(ServerError) -> [String] {
         let content = permit.content
         let outdated = catalog.ledger.outdatedLists.filter { $0.app == content.app }
@@ -127,7 +127,7 @@ extension Catalog {
     }
 }
 
-extension ConcernedClients {
+extension AffectedClients {
     /// The clients that refuse what another key signs, and what they go on with.
     func losses(withAnotherKeyFor purpose: SealedKey.Purpose) -> [String] {
         guard let content = scene.published else { return [] }

@@ -125,18 +125,18 @@ extension Publisher {
                 .constraint, of: folder.name, expected: "a new folder", found: "one with a repository",
                 remedy: "Name another folder: nothing is overwritten.")
         }
-        for (path, octets) in try await files.served() {
-            try Self.write(octets, to: RepositoryPath.served + path, in: folder)
+        for (path, bytes) in try await files.served() {
+            try Self.write(bytes, to: RepositoryPath.served + path, in: folder)
         }
         for (path, data) in RepositoryDraft(state).files { try Self.write(Array(data), to: path, in: folder) }
         return try Self.progress(of: state)
     }
 
     private static func write(
-        _ octets: [UInt8], to path: String, in folder: TUFRepositoryFolder
+        _ bytes: [UInt8], to path: String, in folder: TUFRepositoryFolder
     ) throws(ServerError) {
         let isWritten = try ServerError.translating(.file, of: path) { () throws(TUFRepositoryError) in
-            try folder.replace(path, nil, with: Data(octets))
+            try folder.replace(path, nil, with: Data(bytes))
         }
         guard isWritten else {
             throw ServerError(.file, of: path, expected: "a new file", found: "one that is there")
@@ -208,7 +208,7 @@ extension Publisher {
 
     /// Targets may contain what a change says that was approved, or what is published.
     private func requireApproved(
-        _ pins: Data, _ state: TUFRepositoryState, _ scene: AppScene
+        _ pins: Data, _ state: TUFRepositoryState, _ scene: AppSnapshot
     ) async throws(ServerError) {
         let chain = try await catalog.approvers()
         var contents = try await catalog.changes(of: scene.app.name)
@@ -258,7 +258,7 @@ extension Publisher {
     private static func draft(in folder: TUFRepositoryFolder) throws(ServerError) -> RepositoryDraft {
         func file(_ path: String) throws(ServerError) -> [UInt8]? {
             try ServerError.translating(.file, of: path) { () throws(TUFRepositoryError) in
-                try folder.data(at: path, atMost: RepositoryDraft.greatestFile).map { Array($0) }
+                try folder.data(at: path, atMost: RepositoryDraft.maximumFile).map { Array($0) }
             }
         }
         var draft = RepositoryDraft.empty

@@ -78,8 +78,8 @@ struct Settlement {
             words.append("change \(over) has lapsed, and lets go of the canary: \(reason)")
         }
         for (document, format, path) in settlement.restored {
-            let made = MadeDocument(
-                kind: format.kind, path: path, mediaType: format.mediaType, octets: document.octets,
+            let made = SignedDocument(
+                kind: format.kind, path: path, mediaType: format.mediaType, bytes: document.bytes,
                 refresh: format.refresh, end: document.end)
             try Catalog.store(
                 made, at: path, of: app, generation: max(1, step.ledger.generation(of: app)), &step)

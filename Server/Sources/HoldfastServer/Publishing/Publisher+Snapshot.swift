@@ -86,7 +86,7 @@ extension Publisher {
         let served: PublishedSnapshot
         let ledger: Ledger
         let compressing: Bool
-        /// The documents that are served, whose octets are in memory already.
+        /// The documents that are served, whose bytes are in memory already.
         let documents: [Digest: PublishedSnapshot.Document]
 
         init(
@@ -120,10 +120,10 @@ extension Publisher {
         let ledger = look.ledger
         var found = PublishedSnapshot.Contribution(
             entry: ledger.touches.latest(of: app), isMute: look.isMute, isCompressed: look.compressing, begin: look.now)
-        var octets = KnownOctets(look)
+        var bytes = KnownBytes(look)
         var everybody: SigningPermit?
         var answers: PublishedSnapshot.App?
-        for audience in Audience.allCases {
+        for audience in ReleaseChannel.allCases {
             guard let name = audience.name(of: app) else { continue }
             var part: PublishedSnapshot.Part?
             do throws(ServerError) {
@@ -138,7 +138,7 @@ extension Publisher {
                 if audience == .everybody { everybody = permit }
                 found.end = min(found.end, permit?.content.nextExpiry(after: look.now) ?? .max)
                 part = try permit.map { permit throws(ServerError) in
-                    try self.part(permit, audience, like: isShared ? answers : nil, &octets, look, session)
+                    try self.part(permit, audience, like: isShared ? answers : nil, &bytes, look, session)
                 }
                 if audience == .everybody { answers = part?.app }
             } catch {
@@ -154,9 +154,9 @@ extension Publisher {
         return found
     }
 
-    /// Documents whose octets are in memory already: those that are served, and those of everybody where the canary has
+    /// Documents whose bytes are in memory already: those that are served, and those of everybody where the canary has
     /// the same.
-    private struct KnownOctets {
+    private struct KnownBytes {
         private let look: Look
         private var documents: [Digest: PublishedSnapshot.Document] = [:]
 
@@ -166,7 +166,7 @@ extension Publisher {
             _ stored: Catalog.StoredDocument, mediaType: String, refresh: Int64
         ) -> PublishedSnapshot.Document {
             let document = PublishedSnapshot.Document(
-                octets: stored.octets, digest: stored.digest, mediaType: mediaType, signedAt: stored.signedAt,
+                bytes: stored.bytes, digest: stored.digest, mediaType: mediaType, signedAt: stored.signedAt,
                 refresh: refresh, end: stored.end, like: { documents[$0] ?? look.documents[$0] },
                 compressing: look.compressing)
             documents[document.digest] = document
@@ -177,7 +177,8 @@ extension Publisher {
     /// What an audience gets.
     /// - Parameter known: what challenge answers say, where another audience has the same.
     private func part(
-        _ permit: SigningPermit, _ audience: Audience, like known: PublishedSnapshot.App?, _ octets: inout KnownOctets,
+        _ permit: SigningPermit, _ audience: ReleaseChannel, like known: PublishedSnapshot.App?,
+        _ bytes: inout KnownBytes,
         _ look: Look, _ session: any StorageSession
     ) throws(ServerError) -> PublishedSnapshot.Part {
         let (app, ledger) = (permit.content.app, look.ledger)
@@ -196,13 +197,13 @@ extension Publisher {
                     documents.append(try Catalog.stored(path, version, of: app, session))
                 }
                 for stored in documents {
-                    part.documents[stored.path] = octets.document(
+                    part.documents[stored.path] = bytes.document(
                         stored, mediaType: format.mediaType, refresh: RepositoryPath.refresh(of: stored.path))
                 }
             } else if let path = permit.content.path(of: format.kind, for: audience),
                 let stored = try Catalog.document(path, of: app, session, ledger)
             {
-                part.documents[path] = octets.document(stored, mediaType: format.mediaType, refresh: format.refresh)
+                part.documents[path] = bytes.document(stored, mediaType: format.mediaType, refresh: format.refresh)
             }
         }
         return part

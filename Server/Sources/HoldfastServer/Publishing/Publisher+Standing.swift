@@ -81,7 +81,7 @@ extension Publisher {
                 let judged = try ServerError.translating(.notPublishable, of: "outlook of \(app)") {
                     () throws(PublishingError) in try PublicationOutlook(judging: inputs)
                 }
-                let all = OutlookLosses(judged, scene, leavingTime: true)
+                let all = LostClients(judged, scene, leavingTime: true)
                 (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
             }
             let end = catalog.writeProblem.map { _ in scene.now }

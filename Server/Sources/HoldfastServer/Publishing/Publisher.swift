@@ -56,7 +56,7 @@ public struct Publisher: Sendable {
     /// How documents are read back from public addresses.
     let reader: any RemoteDataProvider
     /// Where this process answers apps.
-    let listener: OwnListener
+    let listener: SelfCheckListener
     /// The apps for which the rounds of this process have nothing to do.
     let settled = SettledApps()
     /// What the folder of this machine is known to have.
@@ -77,7 +77,7 @@ public struct Publisher: Sendable {
         _ catalog: Catalog, folder: PublicFolder, secret: SigningSecret?, live: LiveSnapshot = LiveSnapshot(),
         name: String = SystemText.hostName,
         reader: any RemoteDataProvider = PublicDataProvider(),
-        listener: OwnListener = OwnListener()
+        listener: SelfCheckListener = SelfCheckListener()
     ) {
         self.catalog = catalog
         self.folder = folder
@@ -112,7 +112,7 @@ public struct Publisher: Sendable {
         let id = try await catalog.propose(
             content, outlook: Array(outlook.json), forcing: forced, proposer: proposer, reason: reason,
             by: actor, base: scene.generation, using: &generator)
-        let report = await GateKeeper(scene: scene, change: try await catalog.change(id)).report().report
+        let report = await GateRunner(scene: scene, change: try await catalog.change(id)).report().report
         return Proposal(
             change: id, difference: ContentDifference(from: scene.published, to: content), outlook: outlook,
             report: report)
@@ -176,7 +176,7 @@ public struct Publisher: Sendable {
     public func rehearse(_ id: RandomID) async throws(ServerError) -> GateReport {
         let change = try await catalog.change(id)
         let scene = try await catalog.scene(of: change.content.app, for: change.content)
-        return await GateKeeper(scene: scene, change: change).report().report
+        return await GateRunner(scene: scene, change: change).report().report
     }
 }
 

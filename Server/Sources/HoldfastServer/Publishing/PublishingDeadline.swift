@@ -23,7 +23,7 @@ public struct PublishingDeadline: Sendable, Hashable {
     static let foresight: Int64 = 2 * 3_600
 
     /// How much time people get, by the certificates that the hosts show.
-    private static func lead(_ scene: AppScene) -> Duration {
+    private static func lead(_ scene: AppSnapshot) -> Duration {
         PublicationTiming.lead(
             forLifetimes: scene.hosts.flatMap(\.shown).compactMap { $0.chain?.leaf }
                 .map { .seconds(Int64($0.notAfter.timeIntervalSince($0.notBefore))) })
@@ -31,7 +31,7 @@ public struct PublishingDeadline: Sendable, Hashable {
 
     /// Judges what is published; nil if nothing is, or if no end is in sight.
     /// - Throws: ``ServerError`` `notPublishable`.
-    init?(_ scene: AppScene) async throws(ServerError) {
+    init?(_ scene: AppSnapshot) async throws(ServerError) {
         guard let published = scene.published, let first = scene.hosts.first else { return nil }
         let (timing, lead) = (scene.app.settings.timing, Self.lead(scene))
         let horizon = timing.reach(of: scene.now) + lead.components.seconds + Self.foresight
@@ -65,13 +65,13 @@ public struct PublishingDeadline: Sendable, Hashable {
     /// - Parameter horizon: how far to look, in seconds since 1970.
     /// - Returns: seconds since 1970; nil if there is none before the horizon.
     /// - Throws: ``ServerError`` `notPublishable`.
-    static func lockout(_ scene: AppScene, before horizon: Int64) async throws(ServerError) -> Int64? {
+    static func lockout(_ scene: AppSnapshot, before horizon: Int64) async throws(ServerError) -> Int64? {
         try await ends(scene, before: horizon)?.access.end
     }
 
     /// The access of clients that ends first up to a horizon, with the outlook that says so.
     private static func ends(
-        _ scene: AppScene, before horizon: Int64
+        _ scene: AppSnapshot, before horizon: Int64
     ) async throws(ServerError) -> (outlook: PublicationOutlook, access: Access)? {
         guard horizon >= scene.now, var inputs = try await OutlookMaker(scene: scene).inputsOfPublished() else {
             return nil
@@ -122,7 +122,7 @@ public struct PublishingDeadline: Sendable, Hashable {
         var end: Int64
     }
 
-    private static func accesses(_ outlook: PublicationOutlook, _ scene: AppScene) -> [Access] {
+    private static func accesses(_ outlook: PublicationOutlook, _ scene: AppSnapshot) -> [Access] {
         struct Client: Hashable {
             let host: Int
             let document: Int
@@ -172,7 +172,7 @@ public struct PublishingDeadline: Sendable, Hashable {
     /// Whether a certificate ends then, and not the pin of its key: clients that pin keys get in with any renewal over the
     /// same key, and no publication would put that end off.
     private static func endsWithCertificate(
-        _ spans: [PublicationOutlook.Span], at end: Date, of host: AppScene.Host, _ place: Int
+        _ spans: [PublicationOutlook.Span], at end: Date, of host: AppSnapshot.Host, _ place: Int
     ) -> Bool {
         if let span = spans.first(where: { $0.start == end && !$0.getsIn }) { return span.cause?.code == .certificate }
         return host.shown[place].chain?.leaf.map { $0.notAfter.addingTimeInterval(1) <= end } ?? false
@@ -184,7 +184,7 @@ extension PublicationOutlook.Client {
     fileprivate var pinsKeys: Bool { [.shippedPins, .repository, .trustServerKeys].contains(self) }
 }
 
-extension AppScene {
+extension AppSnapshot {
     /// Whether every key that was announced for a host is published: if not, people have to publish it.
     fileprivate func publishesNextKeys(of index: Int) -> Bool {
         let host = hosts[index]

@@ -6,7 +6,7 @@ struct RepositoryDrafts: Sendable {
     let progress: Publisher.RepositoryProgress
     /// The files of a folder as `holdfastctl repository sign` takes it, sorted by path: what clients are led to now, and
     /// what is prepared.
-    let files: [(path: String, octets: [UInt8])]
+    let files: [(path: String, bytes: [UInt8])]
 }
 
 extension Publisher {
@@ -14,9 +14,9 @@ extension Publisher {
     /// - Throws: ``ServerError`` `notFound` for an app without a repository.
     func repositoryDrafts(of app: AppName) async throws(ServerError) -> RepositoryDrafts {
         let (files, state) = try await existingRepository(of: app)
-        var all: [(path: String, octets: [UInt8])] = RepositoryDraft(state).files.map { ($0.key, Array($0.value)) }
-        for (path, octets) in try await files.served() where state.live?.leads(to: path) ?? true {
-            all.append((RepositoryPath.served + path, octets))
+        var all: [(path: String, bytes: [UInt8])] = RepositoryDraft(state).files.map { ($0.key, Array($0.value)) }
+        for (path, bytes) in try await files.served() where state.live?.leads(to: path) ?? true {
+            all.append((RepositoryPath.served + path, bytes))
         }
         all.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         return RepositoryDrafts(progress: try Self.progress(of: state), files: all)

@@ -10,14 +10,14 @@ struct ServedEnd {
     /// The first second at which it is no longer valid, in seconds since 1970; nil if that is not known.
     let time: Int64?
 
-    init(_ host: AppScene.Host, in scene: AppScene) {
+    init(_ host: AppSnapshot.Host, in scene: AppSnapshot) {
         var known = host.next.digests
         for publication in scene.publications {
             for content in publication.content.hosts where content.covers(host.host) {
                 known.formUnion(content.digests)
             }
         }
-        let leaves = host.shown.compactMap { seen -> (chain: HostChain, end: Int64)? in
+        let leaves = host.shown.compactMap { seen -> (chain: CertificateChain, end: Int64)? in
             seen.chain.flatMap { chain in chain.end.map { (chain, $0 + 1) } }
         }
         let valid = leaves.filter { $0.end > scene.now }
@@ -33,7 +33,7 @@ struct ServedEnd {
     }
 
     /// Whether clients of the app accepted a chain when it began.
-    private static func wasAccepted(_ chain: HostChain, of host: CatalogHost, _ scene: AppScene) -> Bool {
+    private static func wasAccepted(_ chain: CertificateChain, of host: CatalogHost, _ scene: AppSnapshot) -> Bool {
         guard let leaf = chain.leaf else { return false }
         let check = AnnouncementCheck(
             trusting: scene.app.settings.anchors, at: Int64(leaf.notBefore.timeIntervalSince1970))

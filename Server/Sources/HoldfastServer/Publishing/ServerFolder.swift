@@ -14,7 +14,7 @@ public struct ServerFolder: Sendable {
     var databaseClock: (any WallClock)?
     /// The right to serve from the database, for a server that has it: it writes nothing once that is lost, and nobody
     /// else brings the database to newer tables.
-    public var hold: DatabaseHold?
+    public var hold: DatabaseLock?
 
     /// Names a folder.
     /// - Parameters:
@@ -105,7 +105,7 @@ public struct ServerFolder: Sendable {
         // Written last: a folder without it has no server.
         let settings = try FolderConfiguration(
             server: statement.server, genesis: statement.digest, secret: secret.url.path, database: otherDatabase)
-        try WholeFile.replace(configuration, with: settings.octets)
+        try WholeFile.replace(configuration, with: settings.bytes)
         return made
     }
 
@@ -129,7 +129,7 @@ public struct ServerFolder: Sendable {
     ///   changed.
     @discardableResult
     public func readConfiguration() throws(ServerError) -> FolderConfiguration {
-        guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
+        guard let bytes = try WholeFile.read(configuration, limit: 16 << 10) else {
             throw ServerError(
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
                 remedy: """
@@ -137,7 +137,7 @@ public struct ServerFolder: Sendable {
                     volume of a container, it is empty or not mounted: mount the one that has the data, and start again.
                     """)
         }
-        return try FolderConfiguration(octets)
+        return try FolderConfiguration(bytes)
     }
 
     /// Where the database of the server is; nil for the file in the folder.
@@ -173,10 +173,10 @@ public struct ServerFolder: Sendable {
 
     /// Refuses a folder that a server has left.
     private func requireNotMoved() throws(ServerError) {
-        guard let octets = try WholeFile.read(moved, limit: 16 << 10) else { return }
+        guard let bytes = try WholeFile.read(moved, limit: 16 << 10) else { return }
         throw ServerError(
             .moved, of: url.path, expected: "the folder of a server",
-            found: "one that it has left: \(MovedMark.place(in: octets))")
+            found: "one that it has left: \(RelocationMarker.place(in: bytes))")
     }
 
     /// Opens a server. Without its secret it is open all the same, and signs nothing.

@@ -24,7 +24,7 @@ final class StartingApps: Sendable {
     }
 
     /// How many may wait: connections that end leave their requests here.
-    static let mostWaiters = 8_192
+    static let maximumWaiters = 8_192
 
     /// The apps that have anything under a name. A canary that follows a repository is an app as well, so that two may.
     private let named: [AppName: [AppName]]
@@ -35,7 +35,9 @@ final class StartingApps: Sendable {
     init(_ ledger: Ledger) {
         let apps = ledger.appNames
         named = apps.reduce(into: [:]) { named, app in
-            for name in Audience.allCases.compactMap({ $0.name(of: app) }) { named[name, default: []].append(app) }
+            for name in ReleaseChannel.allCases.compactMap({ $0.name(of: app) }) {
+                named[name, default: []].append(app)
+            }
         }
         owners = ledger.documents.keys.reduce(into: [:]) { $0[$1.name, default: []].append($1.app) }
         state = Mutex(State(later: apps.reversed()))
@@ -89,7 +91,7 @@ final class StartingApps: Sendable {
     var waiterCount: Int { state.withLock { $0.count } }
 
     /// Whether nobody else may wait.
-    var isFull: Bool { waiterCount >= Self.mostWaiters }
+    var isFull: Bool { waiterCount >= Self.maximumWaiters }
 
     /// What is served under the name of an app, or of a canary, once that is read.
     /// - Returns: nil if the start is over.
@@ -98,7 +100,7 @@ final class StartingApps: Sendable {
     /// What is served at a path, once that is read.
     /// - Returns: nil if the start is over, which is waited for where nobody knows whose document it is.
     func snapshot(at path: some Collection<UInt8>) async -> PublishedSnapshot? {
-        let isPath = ASCIIText.isPrintable(path, 1...PublishedSnapshot.longestPath)
+        let isPath = ASCIIText.isPrintable(path, 1...PublishedSnapshot.maximumPath)
         guard !isPath || owners[String(decoding: path, as: UTF8.self)] != nil else {
             // That nobody publishes it is said once everything was read.
             await everything()

@@ -11,7 +11,7 @@ struct BackupContent {
     /// - Parameters:
     ///   - key: the recipient's.
     ///   - secret: the secret of the time of the backup.
-    ///   - source: gives that many octets of the file, or fewer at its end.
+    ///   - source: gives that many bytes of the file, or fewer at its end.
     ///   - manifested: gets the manifest before the database.
     ///   - database: gets the database, part by part. All of it is to be thrown away if this throws.
     /// - Throws: ``ServerError``; what the closures throw.
@@ -21,8 +21,8 @@ struct BackupContent {
         manifested: (BackupManifest) throws(ServerError) -> Void = { _ in },
         database: ([UInt8]) throws(ServerError) -> Void
     ) throws(ServerError) {
-        let whole = BackupSeal.messageOctets + BackupSeal.tagOctets
-        let first = try source(BackupSeal.greatestHeader)
+        let whole = BackupSeal.messageBytes + BackupSeal.tagBytes
+        let first = try source(BackupSeal.maximumHeader)
         guard let end = Self.headerEnd(first) else { throw BackupSeal.damaged }
         var reader = try BackupSeal.Reader(Array(first[..<end]), key, secret)
         var waiting = Array(first[end...])
@@ -40,7 +40,7 @@ struct BackupContent {
             if manifest == nil {
                 beginning += opened
                 guard let feed = beginning.firstIndex(of: 0x0A) else {
-                    guard beginning.count <= BackupManifest.greatestOctets else { throw BackupSeal.damaged }
+                    guard beginning.count <= BackupManifest.maximumBytes else { throw BackupSeal.damaged }
                     continue
                 }
                 let read = try BackupManifest(Array(beginning[..<feed]))
@@ -52,7 +52,7 @@ struct BackupContent {
             hash.update(data: opened)
             try database(opened)
         } while !isLast
-        guard let manifest, manifest.size == size, manifest.digest.octets == Array(hash.finalize()) else {
+        guard let manifest, manifest.size == size, manifest.digest.bytes == Array(hash.finalize()) else {
             throw BackupSeal.damaged
         }
         self.manifest = manifest
@@ -60,8 +60,8 @@ struct BackupContent {
     }
 
     /// Where the messages begin: after four lines.
-    private static func headerEnd(_ octets: [UInt8]) -> Int? {
-        let feeds = octets.indices.lazy.filter { octets[$0] == 0x0A }.prefix(4)
+    private static func headerEnd(_ bytes: [UInt8]) -> Int? {
+        let feeds = bytes.indices.lazy.filter { bytes[$0] == 0x0A }.prefix(4)
         return feeds.count == 4 ? feeds.last.map { $0 + 1 } : nil
     }
 }

@@ -6,20 +6,20 @@ public struct BackupManifest: Sendable, Hashable {
     public let head: AuditHead
     /// The configuration of the server.
     public let configuration: FolderConfiguration
-    /// How many octets the database has.
+    /// How many bytes the database has.
     public let size: Int64
     /// The SHA-256 of the database.
     public let digest: Digest
 
     private static let name = "holdfast-backup-content-v1"
-    static let greatestOctets = 32 << 10
+    static let maximumBytes = 32 << 10
 
-    /// The canonical octets and a line feed; the database follows.
-    var octets: [UInt8] {
+    /// The canonical bytes and a line feed; the database follows.
+    var bytes: [UInt8] {
         CanonicalJSON.object([
             "format": .text(Self.name), "created": .integer(created), "head": .text("\(head)"),
-            "configuration": .text(configuration.octets), "size": .integer(size), "sha256": .text("\(digest)"),
-        ]).octets + [0x0A]
+            "configuration": .text(configuration.bytes), "size": .integer(size), "sha256": .text("\(digest)"),
+        ]).bytes + [0x0A]
     }
 
     init(created: Int64, head: AuditHead, configuration: FolderConfiguration, size: Int64, digest: Digest) {
@@ -32,17 +32,17 @@ public struct BackupManifest: Sendable, Hashable {
 
     /// Reads the line, without its line feed.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
-    init(_ octets: [UInt8]) throws(ServerError) {
+    init(_ bytes: [UInt8]) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "backup", limit: Self.greatestOctets), "backup")
+            try CanonicalJSONReader.read(bytes, "backup", limit: Self.maximumBytes), "backup")
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
         created = try fields.integer("created", in: UTCText.range)
         head = try fields.text("head", "a count and a digest") { AuditHead($0) }
         configuration = try FolderConfiguration(try fields.text("configuration"))
-        size = try fields.integer("size", in: 0...CanonicalJSON.greatestInteger)
+        size = try fields.integer("size", in: 0...CanonicalJSON.maximumInteger)
         digest = try fields.text("sha256", "64 hexadecimal digits") { Digest(hex: $0) }
         try fields.finish()
-        guard self.octets.dropLast().elementsEqual(octets) else {
+        guard self.bytes.dropLast().elementsEqual(bytes) else {
             throw ServerError(.malformed, of: "backup", expected: "the one spelling", found: "another")
         }
     }

@@ -9,8 +9,8 @@ public struct BackupRecipient: Sendable {
     /// Reads what `holdfastctl keygen` prints: the Base64 of the uncompressed point.
     /// - Throws: ``ServerError`` `invalidValue`.
     public init(printed text: some Collection<UInt8>) throws(ServerError) {
-        guard text.count <= 128, let octets = Base64.decode(text), octets.count == 65,
-            let key = try? P256.KeyAgreement.PublicKey(x963Representation: octets)
+        guard text.count <= 128, let bytes = Base64.decode(text), bytes.count == 65,
+            let key = try? P256.KeyAgreement.PublicKey(x963Representation: bytes)
         else {
             throw ServerError(
                 .invalidValue, of: "recipient", expected: "the public key that holdfastctl keygen printed, in one line",

@@ -6,15 +6,15 @@ import Foundation
 /// the public key cannot forge one.
 ///
 /// A file is a header of four lines (the name of the format, the recipient, the id of the secret, and the Base64 of the
-/// encapsulated key), then messages of the HPKE context: 16 KiB each but for the last, and each with a tag of 16 octets.
+/// encapsulated key), then messages of the HPKE context: 16 KiB each but for the last, and each with a tag of 16 bytes.
 /// The number of a message is in its nonce, and whether it is the last in what is authenticated with it; so none is moved,
 /// left out or added unnoticed.
 enum BackupSeal {
     static let name = "holdfast-backup-v1"
     /// What the plaintext of each message but the last has.
-    static let messageOctets = 16 << 10
-    static let tagOctets = 16
-    static let greatestHeader = 512
+    static let messageBytes = 16 << 10
+    static let tagBytes = 16
+    static let maximumHeader = 512
     private static let suite = HPKE.Ciphersuite.P256_SHA256_AES_GCM_256
 
     /// What every message is bound to before the encapsulated key is known, and what the file begins with.
@@ -27,7 +27,7 @@ enum BackupSeal {
 
     /// Writes a backup.
     struct Writer {
-        /// The first octets of the file.
+        /// The first bytes of the file.
         let header: [UInt8]
         private var context: HPKE.Sender
         private var waiting: [UInt8] = []
@@ -44,13 +44,13 @@ enum BackupSeal {
         }
 
         /// What the file continues with.
-        mutating func seal(_ octets: [UInt8]) throws(ServerError) -> [UInt8] {
-            waiting += octets
+        mutating func seal(_ bytes: [UInt8]) throws(ServerError) -> [UInt8] {
+            waiting += bytes
             var sealed: [UInt8] = []
             // The last message is never empty unless everything is, so what fills one may be the last.
-            while waiting.count > messageOctets {
-                sealed += try message(Array(waiting.prefix(messageOctets)), isLast: false)
-                waiting.removeFirst(messageOctets)
+            while waiting.count > messageBytes {
+                sealed += try message(Array(waiting.prefix(messageBytes)), isLast: false)
+                waiting.removeFirst(messageBytes)
             }
             return sealed
         }
@@ -58,8 +58,8 @@ enum BackupSeal {
         /// The end of the file.
         mutating func finish() throws(ServerError) -> [UInt8] { try message(waiting, isLast: true) }
 
-        private mutating func message(_ octets: [UInt8], isLast: Bool) throws(ServerError) -> [UInt8] {
-            guard let sealed = try? context.seal(Data(octets), authenticating: mark(isLast: isLast)) else {
+        private mutating func message(_ bytes: [UInt8], isLast: Bool) throws(ServerError) -> [UInt8] {
+            guard let sealed = try? context.seal(Data(bytes), authenticating: mark(isLast: isLast)) else {
                 throw BackupSeal.failure("a message that can be sealed")
             }
             return Array(sealed)
@@ -75,11 +75,11 @@ enum BackupSeal {
         /// - Parameter header: the four lines, without anything after them.
         /// - Throws: ``ServerError`` `malformed`; `notForThis` for another recipient; `secretFile` for another secret.
         init(_ header: [UInt8], _ key: BackupPrivateKey, _ secret: SigningSecret) throws(ServerError) {
-            var lines = try LineReader(header, "backup", limit: greatestHeader)
+            var lines = try LineReader(header, "backup", limit: maximumHeader)
             try lines.line("header", equalTo: name)
             let recipient = try lines.line("recipient", "64 hexadecimal digits") { Digest(hex: $0) }
             let secretID = try lines.line("secret", "16 hexadecimal digits") { Hex.decode($0, count: 8) }
-            let encapsulated = try lines.line("encapsulated key", "Base64 of 65 octets") { line in
+            let encapsulated = try lines.line("encapsulated key", "Base64 of 65 bytes") { line in
                 Base64.decode(line).flatMap { $0.count == 65 ? $0 : nil }
             }
             try lines.finish()

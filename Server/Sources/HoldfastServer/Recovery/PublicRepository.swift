@@ -75,7 +75,7 @@ struct PublicRepository: Sendable {
         files["\(prefix)targets/\(digest).pins.json"] = Array(live.pins)
         // Everything that is in it was verified above; clients verify it once more.
         let bundle = "\(prefix)\(RepositoryPath.bundle)"
-        if let octets = try await newest.place.place.read(bundle) { files[bundle] = octets }
+        if let bytes = try await newest.place.place.read(bundle) { files[bundle] = bytes }
     }
 
     private static func live(

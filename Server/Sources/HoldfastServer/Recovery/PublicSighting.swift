@@ -34,40 +34,40 @@ struct PublicStateJudge: Sendable {
     let now: Int64
 
     /// - Throws: ``ServerError`` `clock` for what was signed after the time of this machine.
-    func judge(_ octets: [UInt8], at path: String) throws(ServerError) -> PublicSighting {
-        if let known = known[path], !known.isWithdrawn, known.octets == octets { return .known }
-        if earlier.contains(Digest(of: octets)) { return .older }
-        if path.utf8.starts(with: "lists/".utf8) { return list(octets, path) }
-        if path.utf8.starts(with: "trust/".utf8) { return try trustServerDocument(octets, path) }
+    func judge(_ bytes: [UInt8], at path: String) throws(ServerError) -> PublicSighting {
+        if let known = known[path], !known.isWithdrawn, known.bytes == bytes { return .known }
+        if earlier.contains(Digest(of: bytes)) { return .older }
+        if path.utf8.starts(with: "lists/".utf8) { return list(bytes, path) }
+        if path.utf8.starts(with: "trust/".utf8) { return try trustServerDocument(bytes, path) }
         return .unsigned
     }
 
-    private func document(_ octets: [UInt8], _ path: String, signedAt: Int64, end: Int64) -> Catalog.StoredDocument {
+    private func document(_ bytes: [UInt8], _ path: String, signedAt: Int64, end: Int64) -> Catalog.StoredDocument {
         Catalog.StoredDocument(
-            app: app, path: path, version: 0, octets: octets, signedAt: signedAt, end: end, isWithdrawn: false)
+            app: app, path: path, version: 0, bytes: bytes, signedAt: signedAt, end: end, isWithdrawn: false)
     }
 
-    private func list(_ octets: [UInt8], _ path: String) -> PublicSighting {
+    private func list(_ bytes: [UInt8], _ path: String) -> PublicSighting {
         guard let key = fingerprints else { return .foreign("the backup has no key of the app for lists") }
         do throws(DocumentError) {
             let list = try FingerprintList(
-                verifying: Data(octets),
+                verifying: Data(bytes),
                 with: DocumentPublicKey(base64: Base64.encode(key.publicKey.suffix(65))))
             let end = list.entries.map { Int64($0.end.timeIntervalSince1970) - 1 }.max() ?? now
-            return .newer(document(octets, path, signedAt: now, end: end))
+            return .newer(document(bytes, path, signedAt: now, end: end))
         } catch {
             return .foreign("\(error)")
         }
     }
 
-    private func trustServerDocument(_ octets: [UInt8], _ path: String) throws(ServerError) -> PublicSighting {
+    private func trustServerDocument(_ bytes: [UInt8], _ path: String) throws(ServerError) -> PublicSighting {
         guard let format = content?.formats.first(where: { $0.kind == .trustServer }), let customer = format.customer,
             let certificate = trustServer?.certificate, let content
         else { return .foreign("the backup has no trust server of the app") }
         let served: PublishedDocument
         do throws(DocumentError) {
             served = try PublishedDocument(
-                reading: Data(octets), signedBy: Data(certificate), customer: customer,
+                reading: Data(bytes), signedBy: Data(certificate), customer: customer,
                 at: Date(timeIntervalSince1970: Double(now)))
         } catch {
             return .foreign("\(error)")
@@ -77,7 +77,7 @@ struct PublicStateJudge: Sendable {
             throw ServerError(.clock, of: path, expected: "a time from \(time) on", found: "\(now)")
         }
         guard time >= known[path]?.signedAt ?? 0 else { return .older }
-        let found = document(octets, path, signedAt: time, end: time + DocumentMaker.trustServerLife)
+        let found = document(bytes, path, signedAt: time, end: time + DocumentMaker.trustServerLife)
         let maker = DocumentMaker(content: content, keys: DocumentKeys(), publicKeys: publicKeys)
         let expected = try? maker.trustServerDraft(of: format, at: time).content
         return expected == served.signedContent ? .renewed(found) : .newer(found)

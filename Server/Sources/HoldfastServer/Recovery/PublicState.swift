@@ -3,13 +3,13 @@ struct PublicState: Sendable {
     /// What was found at a path.
     struct Found: Sendable {
         /// Each document once, with the places where it is.
-        var documents: [(octets: [UInt8], places: [String])] = []
+        var documents: [(bytes: [UInt8], places: [String])] = []
         /// The greatest version that a place has noted.
         var version: Int64 = 0
     }
 
     /// Files of a public folder that are listed; more is no folder of pins.
-    private static let greatestCount = 100_000
+    private static let maximumCount = 100_000
 
     /// By the path.
     private(set) var found: [String: Found] = [:]
@@ -22,9 +22,9 @@ struct PublicState: Sendable {
     init(_ places: [PublicPlace], paths: Set<String>) async throws(ServerError) {
         for place in places {
             let listed = place.paths()
-            guard listed.count <= Self.greatestCount else {
+            guard listed.count <= Self.maximumCount else {
                 throw ServerError(
-                    .file, of: place.description, expected: "at most \(Self.greatestCount) files", found: "more",
+                    .file, of: place.description, expected: "at most \(Self.maximumCount) files", found: "more",
                     remedy: "Name the folder that the server wrote.")
             }
             // Of what belongs to no app of the backup it counts only that it is there.
@@ -33,18 +33,18 @@ struct PublicState: Sendable {
                 if let version = try place.version(of: path) {
                     found[path, default: Found()].version = max(version, found[path]?.version ?? 0)
                 }
-                guard paths.contains(path), let octets = try await place.read(path) else { continue }
-                add(octets, path, place.description)
+                guard paths.contains(path), let bytes = try await place.read(path) else { continue }
+                add(bytes, path, place.description)
             }
         }
     }
 
-    private mutating func add(_ octets: [UInt8], _ path: String, _ place: String) {
+    private mutating func add(_ bytes: [UInt8], _ path: String, _ place: String) {
         var entry = found[path] ?? Found()
-        if let index = entry.documents.firstIndex(where: { $0.octets == octets }) {
+        if let index = entry.documents.firstIndex(where: { $0.bytes == bytes }) {
             entry.documents[index].places.append(place)
         } else {
-            entry.documents.append((octets, [place]))
+            entry.documents.append((bytes, [place]))
         }
         found[path] = entry
     }
@@ -54,7 +54,7 @@ extension AppName {
     /// Where documents of the app and of its canary may be, but for those with a name of their own.
     var possiblePaths: [String] {
         let kinds: [ContentFormat.Kind] = [.list, .pinFile]
-        return Audience.allCases.compactMap { $0.name(of: self) }.flatMap { name in
+        return ReleaseChannel.allCases.compactMap { $0.name(of: self) }.flatMap { name in
             kinds.compactMap { kind in (try? ContentFormat(kind, refresh: 3_600))?.path(of: name) }
         }
     }

@@ -61,7 +61,7 @@ struct Restoration: Sendable {
                 try step.record(.lapsed, by: actor, ["change": "\(change)", "reason": "a backup was restored"])
                 report.lapsed.append(change)
             }
-            report.lapsed.sort { $0.octets.lexicographicallyPrecedes($1.octets) }
+            report.lapsed.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
             try step.session.run("DELETE FROM token")
             try step.endSessions()
             try step.session.run("UPDATE host SET lease_token = NULL, leased_until = NULL")
@@ -77,7 +77,7 @@ struct Restoration: Sendable {
         let row = try step.session.run(
             "SELECT entry FROM audit WHERE place = $1", [.integer(known.count - 1)]
         ).first
-        guard let row, Digest(of: try row.octets(0)) == known.digest else {
+        guard let row, Digest(of: try row.bytes(0)) == known.digest else {
             throw ServerError(
                 .brokenChain, of: "backup", expected: "an audit with the head \(known)", found: "another",
                 remedy: "Find out who wrote this backup or this head; restore nothing before that.")
@@ -138,11 +138,11 @@ struct Restoration: Sendable {
             }
             course.isOutdated = true
         case .newer(let isRenewed):
-            for (path, octets) in repository.files where files[path].map({ $0.octets != octets }) ?? true {
+            for (path, bytes) in repository.files where files[path].map({ $0.bytes != bytes }) ?? true {
                 let end =
                     RepositoryPath.isImmutable(path) ? step.now + 10 * RepositoryPath.refresh(of: path) : repository.end
                 files[path] = Catalog.StoredDocument(
-                    app: app, path: path, version: 0, octets: octets, signedAt: step.now, end: end, isWithdrawn: false)
+                    app: app, path: path, version: 0, bytes: bytes, signedAt: step.now, end: end, isWithdrawn: false)
                 if !isRenewed { course.adopted.append(path) }
             }
             if isRenewed { course.isProven = true } else { course.isOutdated = true }
@@ -158,7 +158,7 @@ struct Restoration: Sendable {
     ) throws(ServerError) -> PublicStateJudge {
         var earlier: Set<Digest> = []
         for row in try step.session.run("SELECT octets FROM document WHERE app = $1", [.text("\(app)")]) {
-            earlier.insert(Digest(of: try row.octets(0)))
+            earlier.insert(Digest(of: try row.bytes(0)))
         }
         let content = try step.ledger.publication(of: app).map { publication throws(ServerError) in
             try Catalog.permit(for: publication, catalog, step.session, step.ledger).content
@@ -177,8 +177,8 @@ struct Restoration: Sendable {
         var isWithheld = false
         // What other systems read has no time in it: the same file may be of two publications.
         let proves = ["lists/", "trust/"].contains { path.utf8.starts(with: $0.utf8) } || path.hasSuffix(".pins.json")
-        for (octets, places) in state.found[path]?.documents ?? [] {
-            switch try judge.judge(octets, at: path) {
+        for (bytes, places) in state.found[path]?.documents ?? [] {
+            switch try judge.judge(bytes, at: path) {
             case .known: course.isProven = course.isProven || proves
             case .older: break
             case .unsigned: isWithheld = true
@@ -245,7 +245,7 @@ struct Restoration: Sendable {
             try record(.version(least, path: document.path, app: nil), &step)
             let name = Ledger.Name(app: app, name: document.path)
             let next = Catalog.StoredDocument(
-                app: app, path: document.path, version: step.ledger.nextVersion(of: name), octets: document.octets,
+                app: app, path: document.path, version: step.ledger.nextVersion(of: name), bytes: document.bytes,
                 signedAt: document.signedAt, end: document.end, isWithdrawn: false)
             try Catalog.insert(next, generation: max(1, generation), step)
             let version = Ledger.Version(version: next.version, digest: next.digest)

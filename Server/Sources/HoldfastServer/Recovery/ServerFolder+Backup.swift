@@ -39,7 +39,7 @@ extension ServerFolder {
             hash.update(data: part)
             size += Int64(part.count)
         }
-        guard let digest = Digest(octets: Array(hash.finalize())) else {
+        guard let digest = Digest(bytes: Array(hash.finalize())) else {
             throw ServerError(.database, expected: "a digest of the copy", found: "none")
         }
         let manifest = BackupManifest(
@@ -47,7 +47,7 @@ extension ServerFolder {
         try StreamedFile.create(file) { write throws(ServerError) in
             var writer = try BackupSeal.Writer(for: recipient, secret)
             try write(writer.header)
-            try write(try writer.seal(manifest.octets))
+            try write(try writer.seal(manifest.bytes))
             try StreamedFile.forEachPart(of: copy) { part throws(ServerError) in try write(try writer.seal(part)) }
             try write(try writer.finish())
         }

@@ -62,10 +62,10 @@ extension ServerFolder {
 
     /// Marks the old folder, and makes this one a server's.
     func leave(_ old: ServerFolder, _ settings: FolderConfiguration) throws(ServerError) {
-        try WholeFile.replace(old.moved, with: MovedMark.octets(self))
+        try WholeFile.replace(old.moved, with: RelocationMarker.bytes(self))
         do throws(ServerError) {
             // A folder without it has no server.
-            try WholeFile.replace(configuration, with: settings.octets)
+            try WholeFile.replace(configuration, with: settings.bytes)
         } catch {
             // One of both folders serves, whatever happens.
             if !FileManager.default.fileExists(atPath: configuration.path) {
@@ -74,7 +74,7 @@ extension ServerFolder {
             throw error
         }
         // A program that does not know the mark refuses a configuration that says where the database is.
-        try WholeFile.replace(old.configuration, with: settings.octets)
+        try WholeFile.replace(old.configuration, with: settings.bytes)
     }
 
     /// Copies all tables in one transaction.
@@ -115,7 +115,7 @@ extension ServerFolder {
             var chain = AuditChain()
             let audit = StorageTable(name: "audit ORDER BY place", columns: ["entry"])
             try audit.forEachPart(of: target) { part throws(ServerError) in
-                for row in part { try chain.follow(try row.octets(0)) }
+                for row in part { try chain.follow(try row.bytes(0)) }
             }
             guard chain.head == known else {
                 throw ServerError(

@@ -137,8 +137,8 @@ extension ServerFolder {
 
     /// Marks the folder, or continues what was begun.
     private func begin(_ generator: inout some RandomNumberGenerator) throws(ServerError) -> RandomID {
-        if let octets = try WholeFile.read(restoring, limit: 256) {
-            var lines = try LineReader(octets, "restoration", limit: 256)
+        if let bytes = try WholeFile.read(restoring, limit: 256) {
+            var lines = try LineReader(bytes, "restoration", limit: 256)
             try lines.line("header", equalTo: Self.mark)
             let id = try lines.line("id", "32 hexadecimal digits") { RandomID(hex: $0) }
             try lines.finish()
@@ -176,7 +176,7 @@ extension ServerFolder {
     private func configure(_ manifest: BackupManifest, _ secret: SecretFile) throws(ServerError) {
         let old = manifest.configuration
         let settings = try FolderConfiguration(server: old.server, genesis: old.genesis, secret: secret.url.path)
-        try WholeFile.replace(configuration, with: settings.octets)
+        try WholeFile.replace(configuration, with: settings.bytes)
     }
 
     /// What is wrong with a database that came out of a backup.

@@ -25,8 +25,8 @@ enum StreamedFile {
         guard descriptor >= 0 else { throw failure() }
         do throws(ServerError) {
             defer { close(descriptor) }
-            try body { octets throws(ServerError) in
-                var rest = octets[...]
+            try body { bytes throws(ServerError) in
+                var rest = bytes[...]
                 while !rest.isEmpty {
                     let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
                     guard count > 0 else { throw failure() }
@@ -42,7 +42,7 @@ enum StreamedFile {
     }
 
     /// Reads a file from its beginning.
-    /// - Parameter body: gets what gives that many octets, or fewer at the end.
+    /// - Parameter body: gets what gives that many bytes, or fewer at the end.
     /// - Throws: ``ServerError`` `file` if it cannot be read or is no regular file.
     static func read<Value>(
         _ url: URL, _ body: (_ source: (Int) throws(ServerError) -> [UInt8]) throws(ServerError) -> Value
@@ -59,17 +59,17 @@ enum StreamedFile {
             throw failure("something else")
         }
         return try body { count throws(ServerError) in
-            var octets = [UInt8](repeating: 0, count: max(0, count))
+            var bytes = [UInt8](repeating: 0, count: max(0, count))
             var filled = 0
-            while filled < octets.count {
-                let read = unsafe octets[filled...].withUnsafeMutableBytes {
+            while filled < bytes.count {
+                let read = unsafe bytes[filled...].withUnsafeMutableBytes {
                     unsafe Foundation.read(descriptor, $0.baseAddress, $0.count)
                 }
                 guard read >= 0 else { throw failure() }
                 guard read > 0 else { break }
                 filled += read
             }
-            return Array(octets.prefix(filled))
+            return Array(bytes.prefix(filled))
         }
     }
 
@@ -79,9 +79,9 @@ enum StreamedFile {
     ) throws(ServerError) {
         try read(url) { source throws(ServerError) in
             while true {
-                let octets = try source(part)
-                guard !octets.isEmpty else { return }
-                try body(octets)
+                let bytes = try source(part)
+                guard !bytes.isEmpty else { return }
+                try body(bytes)
             }
         }
     }

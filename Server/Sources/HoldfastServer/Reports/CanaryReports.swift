@@ -10,7 +10,7 @@ struct CanaryReports: Sendable, Hashable {
     private let control: [String: FailureRatio]
 
     /// With fewer nothing is said about a ratio.
-    static let fewestReports: Int64 = 200
+    static let minimumReports: Int64 = 200
     /// The lower bound from which on a canary is held, however bad everybody else is off.
     private static let leastRatio = 0.01
     /// How much worse than everybody else it has to be.
@@ -63,8 +63,8 @@ struct CanaryReports: Sendable, Hashable {
 
     /// What is known, for people who wait.
     var words: String {
-        guard count >= Self.fewestReports else {
-            return "too few reports of the canary: \(count) of \(Self.fewestReports)"
+        guard count >= Self.minimumReports else {
+            return "too few reports of the canary: \(count) of \(Self.minimumReports)"
         }
         return "\(count) reports of the canary: \(ReportStanding.percent(Self.sum(canary).value)) failed, and "
             + "\(ReportStanding.percent(Self.sum(control).value)) of everybody else's"
@@ -75,7 +75,7 @@ struct CanaryReports: Sendable, Hashable {
     }
 
     private static func refusal(_ canary: FailureRatio, _ control: FailureRatio, _ host: String) -> String? {
-        guard canary.reports >= fewestReports, canary.lowerBound > leastRatio,
+        guard canary.reports >= minimumReports, canary.lowerBound > leastRatio,
             canary.lowerBound > factor * control.value
         else { return nil }
         return "\(ReportStanding.percent(canary.value)) of the canary's reported connections to \(host) failed, and "
@@ -121,7 +121,7 @@ extension Catalog {
     ) throws(ServerError) -> PinFile? {
         let path = "pins/\(app)-canary.pins.json"
         guard let version = ledger.documents[.init(app: app, name: path)], !version.isWithdrawn else { return nil }
-        return try? PinFile(json: Data(try stored(path, version, of: app, session).octets))
+        return try? PinFile(json: Data(try stored(path, version, of: app, session).bytes))
     }
 
     /// When the canary's pin file was issued, which is before the canary began: gates and signer programs come in between.
@@ -131,9 +131,9 @@ extension Catalog {
         guard let date = try canaryFile(of: app, session, ledger)?.issuedAt else { return canary.began }
         let issued = Int64(date.timeIntervalSince1970)
         // One that the canary had before is about what it had before.
-        return (canary.began - longestPreparation...canary.began).contains(issued) ? issued : canary.began
+        return (canary.began - maximumPreparation...canary.began).contains(issued) ? issued : canary.began
     }
 
     /// In seconds: longer than any publication takes.
-    private static let longestPreparation: Int64 = 3_600
+    private static let maximumPreparation: Int64 = 3_600
 }

@@ -5,7 +5,7 @@ struct CanaryVersions: Sendable, Hashable {
     private(set) var versions: Set<String>
 
     /// More than a canary has in its seven days, at one an hour.
-    private static let greatestCount = 256
+    private static let maximumCount = 256
 
     /// - Parameters:
     ///   - began: when the canary began, in seconds since 1970.
@@ -25,7 +25,7 @@ struct CanaryVersions: Sendable, Hashable {
     func remembering(_ before: CanaryVersions?) -> CanaryVersions {
         guard let before, before.began == began else { return self }
         var all = self
-        for version in before.versions where all.versions.count < Self.greatestCount { all.versions.insert(version) }
+        for version in before.versions where all.versions.count < Self.maximumCount { all.versions.insert(version) }
         return all
     }
 }

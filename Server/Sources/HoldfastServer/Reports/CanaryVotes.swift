@@ -25,9 +25,9 @@ struct CanaryVotes: Sendable {
     }
 
     /// How many votes of a day are remembered. Nobody votes beyond that, which holds no canary.
-    static let greatestCount = 65_536
+    static let maximumCount = 65_536
     /// The votes of a /32 for a document in a day: its owner has as many /48 as a canary needs reports, and more.
-    static let greatestOfProvider = Int(CanaryReports.fewestReports) / 4
+    static let maximumOfProvider = Int(CanaryReports.minimumReports) / 4
 
     private var day: Int64 = 0
     private var voted: Set<Vote> = []
@@ -92,10 +92,10 @@ struct CanaryVotes: Sendable {
 
     private mutating func vote(for document: String, of app: AppName, _ voter: Voter) -> Bool {
         let vote = Vote(app: app, document: document, network: voter.site)
-        guard voted.count < Self.greatestCount, !voted.contains(vote) else { return false }
+        guard voted.count < Self.maximumCount, !voted.contains(vote) else { return false }
         if let provider = voter.provider {
             let all = Vote(app: app, document: document, network: provider)
-            guard ofProviders[all, default: 0] < Self.greatestOfProvider else { return false }
+            guard ofProviders[all, default: 0] < Self.maximumOfProvider else { return false }
             ofProviders[all, default: 0] += 1
         }
         voted.insert(vote)

@@ -12,8 +12,8 @@ extension Catalog {
                 """
                 INSERT INTO report_setting (app, octets) VALUES ($1, $2) \
                 ON CONFLICT (app) DO UPDATE SET octets = excluded.octets
-                """, [.text("\(app)"), .octets(settings.octets)])
-            try step.set(app, Self.reportsName, settings.octets, by: actor)
+                """, [.text("\(app)"), .bytes(settings.bytes)])
+            try step.set(app, Self.reportsName, settings.bytes, by: actor)
         }
     }
 
@@ -33,9 +33,9 @@ extension Catalog {
             return ReportSettings(isEnabled: false)
         }
         let row = try session.run("SELECT octets FROM report_setting WHERE app = $1", [.text("\(app)")]).first
-        let octets = try row?.octets(0) ?? []
-        try ledger.require(app, reportsName, octets)
-        return try ReportSettings(octets)
+        let bytes = try row?.bytes(0) ?? []
+        try ledger.require(app, reportsName, bytes)
+        return try ReportSettings(bytes)
     }
 
     /// The apps that take reports, with the hosts about which these are counted: those of the catalog, and those that are

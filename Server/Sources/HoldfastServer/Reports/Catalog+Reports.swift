@@ -4,7 +4,7 @@ extension Catalog {
     /// For how many hours counts and samples are kept.
     static let reportHours: Int64 = 30 * 24
     /// How many samples an app has at most.
-    static let greatestReportSamples: Int64 = 256
+    static let maximumReportSamples: Int64 = 256
 
     /// Writes down what was counted. It is no evidence, so it is not in the audit.
     func add(_ waiting: ReportTally.Waiting) async throws(ServerError) {
@@ -36,7 +36,7 @@ extension Catalog {
                     """,
                     [
                         .text("\(subject.app)"), .text(subject.audience.rawValue), .text(subject.host),
-                        .text(subject.code.rawValue), .octets(subject.certificate.octets),
+                        .text(subject.code.rawValue), .bytes(subject.certificate.bytes),
                         .integer(subject.day * 86_400), .integer((subject.day + 1) * 86_400),
                     ])
             }
@@ -48,8 +48,8 @@ extension Catalog {
                     """,
                     [
                         .text("\(sample.app)"), .text(sample.audience.rawValue), .text(sample.host),
-                        .text(sample.code.rawValue), .octets(sample.certificate.octets), .integer(sample.received),
-                        .octets(sample.octets),
+                        .text(sample.code.rawValue), .bytes(sample.certificate.bytes), .integer(sample.received),
+                        .bytes(sample.bytes),
                     ])
             }
             for app in Set(waiting.samples.map(\.app)) {
@@ -57,7 +57,7 @@ extension Catalog {
                     """
                     DELETE FROM report_sample WHERE app = $1 AND id NOT IN (SELECT id FROM report_sample \
                     WHERE app = $1 ORDER BY received_at DESC, id DESC LIMIT $2)
-                    """, [.text("\(app)"), .integer(Self.greatestReportSamples)])
+                    """, [.text("\(app)"), .integer(Self.maximumReportSamples)])
             }
         }
     }
@@ -92,7 +92,7 @@ extension Catalog {
                 """, [.text("\(app)"), .integer(hour), .integer(limit)]
             ).map { row throws(ServerError) in
                 let kind = ReportCount.Kind(
-                    try row.text(0) { ReportAudience(octets: $0) }, try row.text(2) { ClientReport.Code(octets: $0) },
+                    try row.text(0) { ReportAudience(bytes: $0) }, try row.text(2) { ClientReport.Code(bytes: $0) },
                     try row.text(3) { ClientReport.Platform($0) }, try row.text(4) { ClientReport.version($0) },
                     try row.text(5) { ClientReport.version($0) })
                 return ReportCount(
@@ -123,14 +123,14 @@ extension Catalog {
                 """
                 SELECT octets FROM report_sample WHERE app = $1 AND certificate = $2 \
                 ORDER BY received_at DESC, id DESC LIMIT 1
-                """, [.text("\(app)"), .octets(certificate.octets)]
+                """, [.text("\(app)"), .bytes(certificate.bytes)]
             ).first
             guard let row else {
                 throw ServerError(
                     .notFound, of: "sample", expected: "a certificate that is in a sample of \(app)",
                     found: "\(certificate)")
             }
-            return try row.octets(0)
+            return try row.bytes(0)
         }
     }
 
@@ -144,10 +144,10 @@ extension Catalog {
             """, [.text("\(app)"), .integer(time), .integer(limit)]
         ).map { row throws(ServerError) in
             ReportSample(
-                app: app, audience: try row.text(0) { ReportAudience(octets: $0) }, host: try row.text(1),
-                code: try row.text(2) { ClientReport.Code(octets: $0) },
-                certificate: try row.octets(3) { Digest(octets: $0) }, received: try row.integer(4),
-                octets: try row.octets(5))
+                app: app, audience: try row.text(0) { ReportAudience(bytes: $0) }, host: try row.text(1),
+                code: try row.text(2) { ClientReport.Code(bytes: $0) },
+                certificate: try row.bytes(3) { Digest(bytes: $0) }, received: try row.integer(4),
+                bytes: try row.bytes(5))
         }
     }
 }

@@ -57,8 +57,8 @@ struct ClientReport: Sendable, Hashable {
         case unknown = "-"
 
         /// Reads a name in any case.
-        init(_ octets: some Collection<UInt8>) {
-            self = Self.allCases.first { ASCIIText.spells(octets, $0.rawValue) } ?? .unknown
+        init(_ bytes: some Collection<UInt8>) {
+            self = Self.allCases.first { ASCIIText.spells(bytes, $0.rawValue) } ?? .unknown
         }
     }
 
@@ -84,12 +84,12 @@ struct ClientReport: Sendable, Hashable {
     let appVersion: String
     /// The version of the document with the pins; ``nothing`` if the report does not say.
     let documentVersion: String
-    /// How many reports this one stands for, 1 to ``greatestWeight``.
+    /// How many reports this one stands for, 1 to ``maximumWeight``.
     let weight: Int64
     /// Whether rates are made of it. A failure that a client of Holdfast tells singly is in the summary of its day as well.
     var isRated: Bool
     /// The chain that the server showed; nil if the report has none.
-    let chain: HostChain?
+    let chain: CertificateChain?
     /// The pins that the client knew.
     let pins: [Pin]
     /// When that began which it is about; nil if the report does not say, and then it is what has just happened.
@@ -100,12 +100,12 @@ struct ClientReport: Sendable, Hashable {
     /// In the place of what a report does not say.
     static let nothing = "-"
     /// A pin file asks one of a thousand successes to be told. Whoever claims to stand for more is not believed.
-    static let greatestWeight: Int64 = 10_000
+    static let maximumWeight: Int64 = 10_000
     /// Longer than any version that people read.
-    static let longestVersion = 32
+    static let maximumVersion = 32
 
     /// A version as a short name; ``nothing`` for any other text.
-    static func version(_ octets: some Collection<UInt8>) -> String {
-        ASCIIText.isName(octets, 1...longestVersion, others: ".-_+") ? String(decoding: octets, as: UTF8.self) : nothing
+    static func version(_ bytes: some Collection<UInt8>) -> String {
+        ASCIIText.isName(bytes, 1...maximumVersion, others: ".-_+") ? String(decoding: bytes, as: UTF8.self) : nothing
     }
 }

@@ -31,9 +31,9 @@ extension Catalog {
         ).map { row throws(ServerError) in
             ReportGroup(
                 place: ReportGroup.Place(
-                    audience: try row.text(0) { ReportAudience(octets: $0) }, host: try row.text(1)),
+                    audience: try row.text(0) { ReportAudience(bytes: $0) }, host: try row.text(1)),
                 documentVersion: try row.text(2) { ClientReport.version($0) },
-                code: try row.text(3) { ClientReport.Code(octets: $0) }, isLater: try row.integer(4) != 0,
+                code: try row.text(3) { ClientReport.Code(bytes: $0) }, isLater: try row.integer(4) != 0,
                 sums: ReportCount.Sums(
                     count: try row.integer(5), rated: try row.integer(6), scaled: try row.integer(7),
                     squares: try row.integer(8)))

@@ -6,7 +6,7 @@ extension ReportReader {
         var reports: [ClientReport] = []
         // One that does not say of which day it is may be of any.
         let begins = Self.time(try object("date-range").fields["start-datetime"]) ?? .time(0)
-        for element in try elements("policies", atMost: Self.greatestCount) {
+        for element in try elements("policies", atMost: Self.maximumCount) {
             let place = try ReportReader(element)
             let (policy, sums) = (try place.object("policy"), try place.object("summary"))
             let sampling = try place.object("sampling")
@@ -32,7 +32,7 @@ extension ReportReader {
     /// The failures of a place by their codes, in the order of these.
     private func failures() throws(ServerError) -> [(code: ClientReport.Code, count: Int64)] {
         var counts: [ClientReport.Code: Int64] = [:]
-        for element in try elements("failure-details", atMost: Self.greatestCount) {
+        for element in try elements("failure-details", atMost: Self.maximumCount) {
             let detail = try ReportReader(element)
             let code = ClientReport.Code(failure: try detail.text("result-type"))
             counts[code, default: 0] += try detail.count("failed-session-count")

@@ -3,19 +3,19 @@
 /// from another.
 struct ReportReader {
     /// A body with more is refused before it is read. Three certificates in PEM are six thousand.
-    static let greatestSize = 64 << 10
+    static let maximumSize = 64 << 10
     /// The reports of one body. Browsers send what they have in one.
-    static let greatestCount = 64
+    static let maximumCount = 64
 
     let fields: [String: CanonicalJSON]
 
     /// Reads a body.
     /// - Returns: the reports; those that are not about TLS are left out.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue` for a body of which anything cannot be read.
-    static func read(_ octets: [UInt8]) throws(ServerError) -> [ClientReport] {
-        switch try JSONReader.read(octets, "report", limit: greatestSize, ofStrangers: true) {
+    static func read(_ bytes: [UInt8]) throws(ServerError) -> [ClientReport] {
+        switch try JSONReader.read(bytes, "report", limit: maximumSize, ofStrangers: true) {
         case .array(let elements):
-            guard elements.count <= greatestCount else { throw invalid("report", "at most \(greatestCount) reports") }
+            guard elements.count <= maximumCount else { throw invalid("report", "at most \(maximumCount) reports") }
             var reports: [ClientReport] = []
             for element in elements {
                 if let report = try ReportReader(element).networkError() { reports.append(report) }
@@ -154,15 +154,15 @@ struct ReportReader {
 
     /// What so many stand for that were told.
     static func weight(of count: Int64, at fraction: Double) -> Int64 {
-        Int64(min(Double(ClientReport.greatestWeight), (Double(count) / fraction).rounded()))
+        Int64(min(Double(ClientReport.maximumWeight), (Double(count) / fraction).rounded()))
     }
 
     /// What was served counts: a client may have built its path of something else. A chain that cannot be read may be the
     /// very reason of the report, which counts without it.
-    private func chain() throws(ServerError) -> HostChain? {
+    private func chain() throws(ServerError) -> CertificateChain? {
         let served = try certificates("served-certificate-chain")
         let validated = try certificates("validated-certificate-chain")
-        return (served ?? validated).flatMap { try? HostChain($0) }
+        return (served ?? validated).flatMap { try? CertificateChain($0) }
     }
 
     /// Certificates in PEM; nil for none, and for what is none.
@@ -180,12 +180,12 @@ struct ReportReader {
     /// The pins with their roles and states, or without if the report has no more.
     private func pins() throws(ServerError) -> [ClientReport.Pin] {
         guard fields["pins"] != nil else {
-            return try elements("known-pins", atMost: Self.greatestCount).map { element throws(ServerError) in
+            return try elements("known-pins", atMost: Self.maximumCount).map { element throws(ServerError) in
                 guard case .text(let text) = element else { throw Self.invalid("known-pins", "texts") }
                 return ClientReport.Pin(text: try Self.word(text, "known-pins"))
             }
         }
-        return try elements("pins", atMost: Self.greatestCount).map { element throws(ServerError) in
+        return try elements("pins", atMost: Self.maximumCount).map { element throws(ServerError) in
             let pin = try ReportReader(element)
             func word(_ field: String) throws(ServerError) -> String? {
                 try pin.optionalText(field).map { text throws(ServerError) in try Self.word(text, field) }
@@ -195,9 +195,9 @@ struct ReportReader {
         }
     }
 
-    private static func word(_ octets: [UInt8], _ field: String) throws(ServerError) -> String {
-        guard ASCIIText.isPrintable(octets, 1...128) else { throw invalid(field, "1 to 128 printable characters") }
-        return String(decoding: octets, as: UTF8.self)
+    private static func word(_ bytes: [UInt8], _ field: String) throws(ServerError) -> String {
+        guard ASCIIText.isPrintable(bytes, 1...128) else { throw invalid(field, "1 to 128 printable characters") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     func elements(_ field: String, atMost limit: Int) throws(ServerError) -> [CanonicalJSON] {
@@ -219,9 +219,9 @@ struct ReportReader {
         return text
     }
 
-    /// A name or a pattern in lower case, as octets until it is known to be short and ASCII.
-    static func name(_ octets: some Collection<UInt8>, _ field: String) throws(ServerError) -> String {
-        let lower = octets.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    /// A name or a pattern in lower case, as bytes until it is known to be short and ASCII.
+    static func name(_ bytes: some Collection<UInt8>, _ field: String) throws(ServerError) -> String {
+        let lower = bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
         guard ASCIIText.isName(lower, 1...255, others: ".-_*:[]") else { throw invalid(field, "the name of a host") }
         return String(decoding: lower, as: UTF8.self)
     }

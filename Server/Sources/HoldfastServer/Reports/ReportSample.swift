@@ -13,7 +13,7 @@ struct ReportSample: Sendable, Hashable {
     /// When it came, in seconds since 1970.
     let received: Int64
     /// The report as it is kept: canonical JSON.
-    let octets: [UInt8]
+    let bytes: [UInt8]
 
     /// What tells it from the others of a day.
     struct Subject: Sendable, Hashable {
@@ -33,7 +33,7 @@ struct ReportSample: Sendable, Hashable {
     }
 
     /// A chain and its pins that are longer are left out.
-    static let greatestSize = 32 << 10
+    static let maximumSize = 32 << 10
 
     /// Takes what a report says; nil if it has no chain, or a very long one.
     init?(_ report: ClientReport, of app: AppName, _ audience: ReportAudience, on host: String, at time: Int64) {
@@ -47,8 +47,8 @@ struct ReportSample: Sendable, Hashable {
         ]
         if let port = report.port { members["port"] = .integer(port) }
         if let noted = report.notedHost { members["noted-hostname"] = .text(noted) }
-        octets = CanonicalJSON.object(members).octets
-        guard octets.count <= Self.greatestSize else { return nil }
+        bytes = CanonicalJSON.object(members).bytes
+        guard bytes.count <= Self.maximumSize else { return nil }
         (self.app, self.audience, self.host) = (app, audience, host)
         (code, certificate, received) = (report.code, chain.fingerprint, time)
     }
@@ -63,17 +63,17 @@ struct ReportSample: Sendable, Hashable {
     /// Reads a row.
     init(
         app: AppName, audience: ReportAudience, host: String, code: ClientReport.Code, certificate: Digest,
-        received: Int64, octets: [UInt8]
+        received: Int64, bytes: [UInt8]
     ) {
         (self.app, self.audience, self.host, self.code) = (app, audience, host, code)
-        (self.certificate, self.received, self.octets) = (certificate, received, octets)
+        (self.certificate, self.received, self.bytes) = (certificate, received, bytes)
     }
 }
 
 extension ReportSample {
     /// The SHA-256 of the key of the certificate; nil if the sample was damaged.
     var key: Digest? {
-        guard let report = try? ReportReader.read(octets).first, let leaf = report.chain?.leaf else { return nil }
+        guard let report = try? ReportReader.read(bytes).first, let leaf = report.chain?.leaf else { return nil }
         return Digest(of: leaf.subjectPublicKeyInfo)
     }
 }

@@ -6,15 +6,15 @@
 /// more sources report draws more often.
 struct ReportSampler: Sendable {
     /// How many are kept of a host in a day.
-    static let greatestOfHost = 8
+    static let maximumOfHost = 8
     /// The same for all hosts of an app.
-    static let greatestOfApp = 64
+    static let maximumOfApp = 64
     /// How often a source draws for a host in a day.
-    static let greatestDraws = 4
+    static let maximumDraws = 4
     /// The same for all hosts of an app.
-    static let greatestDrawsOfApp = 16
+    static let maximumDrawsOfApp = 16
     /// How many sources, and hosts of each, are told apart in a day.
-    static let greatestShares = 8_192
+    static let maximumShares = 8_192
 
     /// What was decided about one report.
     enum Verdict: Sendable, Hashable {
@@ -72,8 +72,8 @@ extension ReportSampler.App {
         let kept = hosts[subject.host]?.kept ?? []
         guard !kept.contains(subject), takeShare(of: source, at: subject.host) else { return .left }
         hosts[subject.host, default: ReportSampler.Host()].draws += 1
-        if kept.count < ReportSampler.greatestOfHost {
-            guard count >= ReportSampler.greatestOfApp else {
+        if kept.count < ReportSampler.maximumOfHost {
+            guard count >= ReportSampler.maximumOfApp else {
                 keep(subject)
                 return .kept
             }
@@ -101,11 +101,11 @@ extension ReportSampler.App {
         let (all, one) = (
             ReportSampler.Share(source: source, host: nil), ReportSampler.Share(source: source, host: host)
         )
-        guard shares[all, default: 0] < ReportSampler.greatestDrawsOfApp,
-            shares[one, default: 0] < ReportSampler.greatestDraws
+        guard shares[all, default: 0] < ReportSampler.maximumDrawsOfApp,
+            shares[one, default: 0] < ReportSampler.maximumDraws
         else { return false }
         // Who cannot be told apart is one of thousands, and draws like them.
-        for share in [all, one] where shares[share] != nil || shares.count < ReportSampler.greatestShares {
+        for share in [all, one] where shares[share] != nil || shares.count < ReportSampler.maximumShares {
             shares[share, default: 0] += 1
         }
         return true

@@ -17,9 +17,9 @@ struct ReportTally: Sendable {
     }
 
     /// How many kinds of reports a host has in a day, apart from those that say nothing that could be invented.
-    static let greatestKinds = 64
+    static let maximumKinds = 64
     /// The same for all hosts of an app.
-    static let greatestKindsOfApp = 2_048
+    static let maximumKindsOfApp = 2_048
 
     private var day: Int64 = 0
     private var places: [Place: Set<ReportCount.Kind>] = [:]
@@ -97,14 +97,14 @@ struct ReportTally: Sendable {
         samples = waiting.samples.filter { !replaced.contains($0.subject) } + samples
         replaced.formUnion(waiting.replaced)
         // A database that cannot be written for days is no reason to need ever more memory.
-        samples.removeFirst(max(0, samples.count - Self.greatestSamples))
-        guard rows.count > Self.greatestRows else { return }
-        let oldest = rows.keys.map(\.hour).sorted()[rows.count - Self.greatestRows]
+        samples.removeFirst(max(0, samples.count - Self.maximumSamples))
+        guard rows.count > Self.maximumRows else { return }
+        let oldest = rows.keys.map(\.hour).sorted()[rows.count - Self.maximumRows]
         rows = rows.filter { $0.key.hour > oldest }
     }
 
-    private static let greatestRows = 65_536
-    private static let greatestSamples = 1_024
+    private static let maximumRows = 65_536
+    private static let maximumSamples = 1_024
 
     private mutating func begin(day: Int64) {
         guard day != self.day else { return }
@@ -115,7 +115,7 @@ struct ReportTally: Sendable {
     private mutating func admits(_ kind: ReportCount.Kind, at place: Place) -> Bool {
         let known = places[place] ?? []
         if known.contains(kind) || kind == kind.plain { return true }
-        guard known.count < Self.greatestKinds, kinds[place.app, default: 0] < Self.greatestKindsOfApp else {
+        guard known.count < Self.maximumKinds, kinds[place.app, default: 0] < Self.maximumKindsOfApp else {
             return false
         }
         places[place, default: []].insert(kind)

@@ -21,14 +21,14 @@ public struct ReportedRatio: Sendable, Hashable {
     let ratio: FailureRatio
 
     /// How many versions of a document are told apart; clients may invent any number.
-    private static let greatestVersions = 8
+    private static let maximumVersions = 8
 
     /// Whether it is said aloud: enough reports, and one of twenty at least failed for sure.
     public var isAlarming: Bool {
-        ratio.reports >= CanaryReports.fewestReports && ratio.lowerBound > Self.greatestRatio
+        ratio.reports >= CanaryReports.minimumReports && ratio.lowerBound > Self.maximumRatio
     }
 
-    private static let greatestRatio = 0.05
+    private static let maximumRatio = 0.05
 
     /// Puts together what rows say, the most frequent versions first.
     static func all(_ groups: [ReportGroup]) -> [ReportedRatio] {
@@ -44,7 +44,7 @@ public struct ReportedRatio: Sendable, Hashable {
             }
             var others = FailureRatio()
             for (index, (version, ratio)) in sorted.enumerated() {
-                guard index >= greatestVersions || version == ClientReport.nothing else {
+                guard index >= maximumVersions || version == ClientReport.nothing else {
                     all.append(ReportedRatio(documentVersion: version, place: place, ratio: ratio))
                     continue
                 }

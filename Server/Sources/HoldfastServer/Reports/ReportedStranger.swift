@@ -25,12 +25,12 @@ public struct ReportedStranger: Sendable, Hashable {
 
 extension Catalog {
     /// How many are looked at.
-    private static let greatestStrangers: Int64 = 64
+    private static let maximumStrangers: Int64 = 64
 
     static func reportedStrangers(
         of app: AppName, since time: Int64, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> [ReportedStranger] {
-        let samples = try reportSamples(of: app, since: time, limit: greatestStrangers, session)
+        let samples = try reportSamples(of: app, since: time, limit: maximumStrangers, session)
         guard !samples.isEmpty else { return [] }
         let published = try ledger.publication(of: app).map { publication throws(ServerError) in
             try content(of: publication, app, session).hosts
@@ -77,7 +77,7 @@ extension Catalog {
         /// Of its own certificates.
         var keys: Set<Digest> = []
 
-        mutating func add(_ chain: HostChain, isOwn: (Digest) -> Bool = { _ in true }) {
+        mutating func add(_ chain: CertificateChain, isOwn: (Digest) -> Bool = { _ in true }) {
             certificates.insert(chain.fingerprint)
             guard let leaf = chain.leaf else { return }
             let key = Digest(of: leaf.subjectPublicKeyInfo)
@@ -86,12 +86,14 @@ extension Catalog {
     }
 
     /// Everything that the watcher saw as a host's own certificate.
-    private static func shownChains(_ id: Int64, _ session: any StorageSession) throws(ServerError) -> [HostChain] {
+    private static func shownChains(_ id: Int64, _ session: any StorageSession) throws(ServerError)
+        -> [CertificateChain]
+    {
         try session.run(
             """
             SELECT DISTINCT certificates FROM observation JOIN chain ON chain.digest = observation.chain_digest \
             WHERE host_id = $1 LIMIT 1000
             """, [.integer(id)]
-        ).map { row throws(ServerError) in try HostChain(octets: try row.octets(0)) }
+        ).map { row throws(ServerError) in try CertificateChain(bytes: try row.bytes(0)) }
     }
 }

@@ -37,10 +37,10 @@ extension Catalog {
     }
 
     /// A version of a document.
-    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit named.
-    func octets(of path: String, _ version: Ledger.Version, of app: AppName) async throws(ServerError) -> [UInt8] {
+    /// - Throws: ``ServerError`` `brokenChain` if its bytes are not those that the audit named.
+    func bytes(of path: String, _ version: Ledger.Version, of app: AppName) async throws(ServerError) -> [UInt8] {
         try await look { session, _ throws(ServerError) in
-            try Self.stored(path, version, of: app, session).octets
+            try Self.stored(path, version, of: app, session).bytes
         }
     }
 
@@ -49,12 +49,12 @@ extension Catalog {
     func repositoryDraft(of app: AppName, _ digest: Digest) async throws(ServerError) -> RepositoryDraft {
         try await look { session, _ throws(ServerError) in
             let row = try session.run("SELECT octets FROM repository_draft WHERE app = $1", [.text("\(app)")]).first
-            guard let row, Digest(of: try row.octets(0)) == digest else {
+            guard let row, Digest(of: try row.bytes(0)) == digest else {
                 throw ServerError(
                     .brokenChain, of: "app \(app), \(Self.draftName)", expected: "what the audit has",
                     found: "another, or none", remedy: "Prepare it again; what is published is served and renewed.")
             }
-            return try RepositoryDraft(try row.octets(0))
+            return try RepositoryDraft(try row.bytes(0))
         }
     }
 
@@ -62,13 +62,13 @@ extension Catalog {
     static func keep(
         _ draft: RepositoryDraft, of app: AppName, by actor: String, _ step: inout Step
     ) throws(ServerError) {
-        let octets = draft.octets
+        let bytes = draft.bytes
         try step.session.run(
             """
             INSERT INTO repository_draft (app, octets) VALUES ($1, $2) \
             ON CONFLICT (app) DO UPDATE SET octets = excluded.octets
-            """, [.text("\(app)"), .octets(octets)])
-        try step.set(app, draftName, octets, by: actor)
+            """, [.text("\(app)"), .bytes(bytes)])
+        try step.set(app, draftName, bytes, by: actor)
     }
 
     /// Refuses to write what was made of another state of a repository.

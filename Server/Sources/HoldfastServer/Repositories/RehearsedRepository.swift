@@ -10,7 +10,7 @@ struct RehearsedRepository {
         /// The root that apps ship with.
         let root: Data
         /// All else.
-        let octets: Data
+        let bytes: Data
         /// When the timestamp was signed, in seconds since 1970.
         let signedAt: Int64
     }
@@ -55,7 +55,7 @@ struct RehearsedRepository {
             try await files.write(publication)
             return Bundle(
                 root: publication.state.live?.roots.first?.data ?? Data(),
-                octets: publication.objects.last?.data ?? Data(), signedAt: time)
+                bytes: publication.objects.last?.data ?? Data(), signedAt: time)
         }
     }
 }

@@ -18,22 +18,22 @@ struct RepositoryDraft: Sendable, Hashable {
 
     private static let name = "holdfast-repository-draft-v1"
     /// As large as any file that clients take.
-    static let greatestFile = 8 << 20
-    private static let greatestSize = 4 * greatestFile
-    /// As many files as a repository has whose root was changed as often as clients follow, and their octets.
-    private static let greatestTaken = (files: 1_024, octets: 12 << 20)
+    static let maximumFile = 8 << 20
+    private static let maximumSize = 4 * maximumFile
+    /// As many files as a repository has whose root was changed as often as clients follow, and their bytes.
+    private static let maximumTaken = (files: 1_024, bytes: 12 << 20)
 
     private init() {}
 
     /// Takes the files of another publisher.
     /// - Throws: ``ServerError`` `notPublishable` for more than can be kept.
     init(taken files: [String: [UInt8]]) throws(ServerError) {
-        let octets = files.values.reduce(0) { $0 + $1.count }
-        guard files.count <= Self.greatestTaken.files, octets <= Self.greatestTaken.octets else {
+        let bytes = files.values.reduce(0) { $0 + $1.count }
+        guard files.count <= Self.maximumTaken.files, bytes <= Self.maximumTaken.bytes else {
             throw ServerError(
                 .notPublishable, of: "repository",
-                expected: "at most \(Self.greatestTaken.files) files and \(Self.greatestTaken.octets) octets",
-                found: "\(files.count) files and \(octets) octets")
+                expected: "at most \(Self.maximumTaken.files) files and \(Self.maximumTaken.bytes) bytes",
+                found: "\(files.count) files and \(bytes) bytes")
         }
         taken = files
     }
@@ -49,33 +49,33 @@ struct RepositoryDraft: Sendable, Hashable {
 
     /// Reads a draft.
     /// - Throws: ``ServerError`` `malformed`.
-    init(_ octets: [UInt8]) throws(ServerError) {
+    init(_ bytes: [UInt8]) throws(ServerError) {
         let subject = "repository draft"
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, subject, limit: Self.greatestSize), subject)
+            try CanonicalJSONReader.read(bytes, subject, limit: Self.maximumSize), subject)
         try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
         func file(_ key: String) throws(ServerError) -> [UInt8]? {
             guard let text = try fields.optionalText(key) else { return nil }
-            guard let octets = Base64.decode(text) else { throw fields.invalid(key, "Base64") }
-            return octets
+            guard let bytes = Base64.decode(text) else { throw fields.invalid(key, "Base64") }
+            return bytes
         }
         root = try file("root")
         targets = try file("targets")
         pins = try file("pins")
-        let all = try fields.optionalArray("taken", atMost: Self.greatestTaken.files) {
+        let all = try fields.optionalArray("taken", atMost: Self.maximumTaken.files) {
             value, path throws(ServerError) in
             var fields = try JSONFields(value, path)
             let name = try fields.text("path", "a path") { ASCIIText.isPrintable($0, 1...255) ? Array($0) : nil }
-            let octets = try fields.text("octets", "Base64") { Base64.decode($0) }
+            let bytes = try fields.text("octets", "Base64") { Base64.decode($0) }
             try fields.finish()
-            return (String(decoding: name, as: UTF8.self), octets)
+            return (String(decoding: name, as: UTF8.self), bytes)
         }
         try fields.finish()
         taken = Dictionary(all ?? []) { first, _ in first }
     }
 
-    /// The canonical octets.
-    var octets: [UInt8] {
+    /// The canonical bytes.
+    var bytes: [UInt8] {
         var members: [String: CanonicalJSON] = ["format": .text(Self.name)]
         for (key, file) in [("root", root), ("targets", targets), ("pins", pins)] {
             if let file { members[key] = .text(Base64.encode(file)) }
@@ -85,7 +85,7 @@ struct RepositoryDraft: Sendable, Hashable {
             members["taken"] = .array(
                 sorted.map { .object(["path": .text($0.key), "octets": .text(Base64.encode($0.value))]) })
         }
-        return CanonicalJSON.object(members).octets
+        return CanonicalJSON.object(members).bytes
     }
 
     /// The same with the files of another draft that it leaves out. Pins are of the targets that list them.
@@ -143,7 +143,7 @@ struct RepositoryDraft: Sendable, Hashable {
             (RepositoryPath.draftRoot, root), (RepositoryPath.draftTargets, targets), (RepositoryPath.draftPins, pins),
         ]
         var files: [String: Data] = [:]
-        for (path, octets) in all { if let octets { files[path] = Data(octets) } }
+        for (path, bytes) in all { if let bytes { files[path] = Data(bytes) } }
         return files
     }
 }

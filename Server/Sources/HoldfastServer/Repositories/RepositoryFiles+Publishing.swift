@@ -86,13 +86,13 @@ extension TUFRepositoryState {
 
 extension TUFPublication {
     /// The files as documents of an app, in the order in which they are written.
-    func documents(of app: AppName, at now: Int64) -> [MadeDocument] {
+    func documents(of app: AppName, at now: Int64) -> [SignedDocument] {
         let end = state.live.map { Int64($0.timestamp.end.timeIntervalSince1970) - 1 } ?? now
         return objects.map { object in
             let path = RepositoryPath.prefix(of: app) + object.path
             let refresh = RepositoryPath.refresh(of: path)
-            return MadeDocument(
-                kind: .repository, path: path, mediaType: "application/json", octets: Array(object.data),
+            return SignedDocument(
+                kind: .repository, path: path, mediaType: "application/json", bytes: Array(object.data),
                 refresh: refresh, end: object.isImmutable ? now + 10 * refresh : end)
         }
     }

@@ -41,7 +41,7 @@ final class RepositoryFiles: TUFRepositoryStorage {
         let data: Data? = if let change = written.withLock({ $0[path] }) { change } else { try await original(path) }
         guard let data else { return nil }
         guard data.count <= limit else {
-            throw ServerError(.file, of: path, expected: "at most \(limit) octets", found: "\(data.count)")
+            throw ServerError(.file, of: path, expected: "at most \(limit) bytes", found: "\(data.count)")
         }
         return data
     }
@@ -87,17 +87,17 @@ final class RepositoryFiles: TUFRepositoryStorage {
     /// Puts the files of another publisher where clients will find them.
     func lay(taken files: [String: [UInt8]]) {
         written.withLock { written in
-            for (path, octets) in files { written.updateValue(Data(octets), forKey: RepositoryPath.served + path) }
+            for (path, bytes) in files { written.updateValue(Data(bytes), forKey: RepositoryPath.served + path) }
         }
     }
 
     /// What is served, or will be with the first publication, by paths below `repo/APP/`, sorted.
-    func served() async throws(ServerError) -> [(path: String, octets: [UInt8])] {
+    func served() async throws(ServerError) -> [(path: String, bytes: [UInt8])] {
         guard let origin else { return [] }
-        var files = try await taken().map { (path: $0.key, octets: $0.value) }
+        var files = try await taken().map { (path: $0.key, bytes: $0.value) }
         for (path, version) in base.documents {
             let name = String(path.dropFirst(RepositoryPath.prefix(of: origin.app).utf8.count))
-            files.append((path: name, octets: try await origin.catalog.octets(of: path, version, of: origin.app)))
+            files.append((path: name, bytes: try await origin.catalog.bytes(of: path, version, of: origin.app)))
         }
         return files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }
@@ -122,7 +122,7 @@ final class RepositoryFiles: TUFRepositoryStorage {
         if path.utf8.starts(with: RepositoryPath.served.utf8) {
             let name = RepositoryPath.prefix(of: origin.app) + path.dropFirst(RepositoryPath.served.count)
             if let version = base.documents[name] {
-                return Data(try await origin.catalog.octets(of: name, version, of: origin.app))
+                return Data(try await origin.catalog.bytes(of: name, version, of: origin.app))
             }
             return try await taken()[String(path.dropFirst(RepositoryPath.served.count))].map { Data($0) }
         }

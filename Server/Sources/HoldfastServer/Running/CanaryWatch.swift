@@ -25,7 +25,7 @@ struct CanaryWatch: Service {
     /// Looks until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var troubles = Troubles(logger)
+            var troubles = RepeatedErrorLog(logger)
             // Apps ask a listener, so nobody looks before it answers.
             await publisher.listener.begins()
             while !Task.isCancelled {
@@ -39,7 +39,7 @@ struct CanaryWatch: Service {
         }
     }
 
-    private func step(_ troubles: inout Troubles) async {
+    private func step(_ troubles: inout RepeatedErrorLog) async {
         // By a wrong clock every certificate is expired, or none.
         guard publisher.catalog.clockProblem == nil else { return }
         let problems = await publisher.probeCanaries()

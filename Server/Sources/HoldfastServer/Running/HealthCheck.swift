@@ -21,13 +21,13 @@ public struct HealthCheck: Sendable {
         public let text: String
     }
 
-    private let way: OwnListener.Way?
+    private let way: SelfCheckListener.Way?
 
     /// Prepares to ask the server that has these settings. A listener at all addresses is asked on loopback, and one that
     /// speaks TLS must present the configured certificate.
     /// - Parameter settings: the settings that `serve` was started with.
     public init(_ settings: ServeSettings) {
-        let listener = OwnListener()
+        let listener = SelfCheckListener()
         let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
         listener.listens(on: settings.listen.host, port: settings.listen.port, showing: leaf)
         way = listener.way

@@ -21,7 +21,7 @@ struct PlacesLoop: Service {
     /// Works until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var troubles = Troubles(logger)
+            var troubles = RepeatedErrorLog(logger)
             while !Task.isCancelled {
                 await step(&troubles)
                 try? await Task.sleep(for: Self.step)
@@ -29,7 +29,7 @@ struct PlacesLoop: Service {
         }
     }
 
-    private func step(_ troubles: inout Troubles) async {
+    private func step(_ troubles: inout RepeatedErrorLog) async {
         // Nothing is written with the time of a clock that cannot be believed.
         guard publisher.catalog.clockProblem == nil else { return }
         var problems: [String]

@@ -56,7 +56,7 @@ struct PublishingLoop: Service {
         /// Whether the clock was believed.
         var isTimely = true
         var generations: [AppName: Int64] = [:]
-        var troubles: Troubles
+        var troubles: RepeatedErrorLog
     }
 
     /// Works until the task is canceled or asked to stop.
@@ -77,7 +77,7 @@ struct PublishingLoop: Service {
                 nextRound: now, nextDelivery: now, nextRefresh: now, nextMending: now,
                 // A start has just read everything.
                 nextRereading: now + Self.rereading, nextWholeRound: now + Self.rereading,
-                seen: publisher.live.current.sequence, nextComparison: now, troubles: Troubles(logger))
+                seen: publisher.live.current.sequence, nextComparison: now, troubles: RepeatedErrorLog(logger))
             while !Task.isCancelled {
                 await step(&state)
                 try? await Task.sleep(for: Self.step)

@@ -25,7 +25,7 @@ struct ReportService: Service {
 
     /// What was done last.
     struct State {
-        fileprivate var troubles: Troubles
+        fileprivate var troubles: RepeatedErrorLog
         fileprivate var contents: [Digest: [ContentHost]] = [:]
         /// Where the audit ended when the apps were read.
         fileprivate var seen: Int64?
@@ -66,7 +66,7 @@ struct ReportService: Service {
 
     /// What was done before the first step: nothing.
     func begin(at now: ContinuousClock.Instant) -> State {
-        State(troubles: Troubles(logger), nextLook: now, nextPruning: now)
+        State(troubles: RepeatedErrorLog(logger), nextLook: now, nextPruning: now)
     }
 
     /// Does what is due.

@@ -85,7 +85,7 @@ public struct ServeSettings: Sendable {
     public let notices: NoticeSettings
 
     private static let prefix = "HOLDFAST_SERVER_"
-    private static let greatestFile = 64 << 10
+    private static let maximumFile = 64 << 10
 
     /// Reads the settings.
     /// - Parameters:
@@ -160,14 +160,14 @@ public struct ServeSettings: Sendable {
     }
 
     private static func read(_ file: URL) throws(ServerError) -> [Name: String] {
-        guard let octets = try WholeFile.read(file, limit: greatestFile) else {
+        guard let bytes = try WholeFile.read(file, limit: maximumFile) else {
             throw ServerError(
                 .file, of: file.path, expected: "a file with settings", found: "none",
                 remedy: "Name an existing file with --config, or leave it out.")
         }
         let value: CanonicalJSON
         do throws(ServerError) {
-            value = try JSONReader.read(octets, file.path, limit: greatestFile)
+            value = try JSONReader.read(bytes, file.path, limit: maximumFile)
         } catch {
             let usual = "Write an object of JSON with the settings, such as {\"listen\": \"127.0.0.1:8080\"}."
             throw ServerError(
@@ -192,12 +192,12 @@ public struct ServeSettings: Sendable {
     /// A value of the file, as a text; nil if it is none that a setting has.
     private static func text(of value: CanonicalJSON) -> String? {
         switch value {
-        case .text(let octets): String(decoding: octets, as: UTF8.self)
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
         case .boolean(let flag): "\(flag)"
         case .array(let elements):
             elements.reduce(into: [String]?.some([])) { texts, element in
-                if case .text(let octets) = element {
-                    texts?.append(String(decoding: octets, as: UTF8.self))
+                if case .text(let bytes) = element {
+                    texts?.append(String(decoding: bytes, as: UTF8.self))
                 } else {
                     texts = nil
                 }
@@ -236,7 +236,7 @@ public struct ServeSettings: Sendable {
         else {
             throw ServerError(
                 .invalidValue, of: name.rawValue, expected: "ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080",
-                found: "another text of \(text.utf8.count) octets")
+                found: "another text of \(text.utf8.count) bytes")
         }
         do throws(ServerError) {
             let settings = try ListenerSettings(
@@ -269,10 +269,10 @@ public struct ServeSettings: Sendable {
                 throw ServerError(
                     .invalidValue, of: name.rawValue,
                     expected: "blocks of addresses such as 10.0.0.0/8, with commas between them",
-                    found: "another text of \(block.count) octets")
+                    found: "another text of \(block.count) bytes")
             }
             // With every address in it, everybody would be a proxy, or every address of this network one to watch.
-            guard read.prefixLength >= (read.first.octets.count == 4 ? 8 : 7) else {
+            guard read.prefixLength >= (read.first.bytes.count == 4 ? 8 : 7) else {
                 throw ServerError(
                     .invalidValue, of: name.rawValue,
                     expected: "blocks that are at most as large as 10.0.0.0/8 or fc00::/7",

@@ -10,7 +10,7 @@ import UnixSignals
 /// It ends on SIGTERM and SIGINT, within ten seconds. Commands may work on the same folder meanwhile.
 public struct ServerProcess: Sendable {
     /// Whom a listener speaks to.
-    public enum Audience: String, Sendable, Hashable {
+    public enum ReleaseChannel: String, Sendable, Hashable {
         /// Apps, and their users' phones.
         case apps
         /// People and their tools.
@@ -19,7 +19,7 @@ public struct ServerProcess: Sendable {
 
     private let services: [any Service]
     /// Ends the process when it is done; nil for a server that is whole.
-    private let mending: FolderMending?
+    private let mending: FolderRepair?
     private let logger: Logger
 
     /// Longer than listeners take to finish answers.
@@ -39,8 +39,8 @@ public struct ServerProcess: Sendable {
     /// - Throws: ``ServerError`` `invalidValue` for settings that cannot be.
     public init(
         _ open: ServerFolder.Open, _ settings: ServeSettings, clock: any WallClock, ceiling: Double? = nil,
-        connections: Int, mending: FolderMending? = nil, hold: DatabaseHold? = nil, logger: Logger,
-        onListening: @escaping @Sendable (Audience, String) -> Void
+        connections: Int, mending: FolderRepair? = nil, hold: DatabaseLock? = nil, logger: Logger,
+        onListening: @escaping @Sendable (ReleaseChannel, String) -> Void
     ) throws(ServerError) {
         self.logger = logger
         self.mending = mending
@@ -108,8 +108,9 @@ public struct ServerProcess: Sendable {
                     logger: logger))
         }
         // Renewed from the start on: the database ends what is idle.
-        let holding: [any Service] = hold.map { [DatabaseHoldService(hold: $0, logger: logger)] } ?? []
-        self.services = [listener, loop] + holding + services.map { AfterStart(service: $0, live: publisher.live) }
+        let holding: [any Service] = hold.map { [DatabaseLockService(hold: $0, logger: logger)] } ?? []
+        self.services =
+            [listener, loop] + holding + services.map { DeferredService(service: $0, live: publisher.live) }
     }
 
     /// Puts a server together that has nothing but the documents in its folder: it serves them, and signs nothing.
@@ -124,8 +125,8 @@ public struct ServerProcess: Sendable {
     ///   - onListening: gets the address.
     public init(
         documentsOf folder: ServerFolder, because problem: ServerError, _ settings: ServeSettings,
-        clock: any WallClock, connections: Int, mending: FolderMending, logger: Logger,
-        onListening: @escaping @Sendable (Audience, String) -> Void
+        clock: any WallClock, connections: Int, mending: FolderRepair, logger: Logger,
+        onListening: @escaping @Sendable (ReleaseChannel, String) -> Void
     ) {
         self.logger = logger
         self.mending = mending

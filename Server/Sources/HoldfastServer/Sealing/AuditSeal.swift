@@ -21,12 +21,12 @@ struct AuditSeal: Sendable {
         key = secret.headKey
     }
 
-    /// Signs a head: 32 octets.
+    /// Signs a head: 32 bytes.
     func code(of head: AuditHead) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: text(of: head), using: key))
     }
 
-    /// Whether this secret has signed a head. All octets are compared, wherever they differ.
+    /// Whether this secret has signed a head. All bytes are compared, wherever they differ.
     func isRight(_ code: [UInt8], of head: AuditHead) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text(of: head), using: key)
     }

@@ -121,7 +121,7 @@ public struct SealedKey: Sendable, Hashable {
         try SealedKey(sealing: opened(with: old), at: place, with: new)
     }
 
-    /// What is authenticated and not encrypted: one line for each, so that no two places have the same octets.
+    /// What is authenticated and not encrypted: one line for each, so that no two places have the same bytes.
     static func associated(_ place: Place, _ publicKey: [UInt8]) -> [UInt8] {
         let lines = [
             "holdfast-sealed-key-v1", "\(place.server)", "\(place.app)", place.id, place.purpose.rawValue,

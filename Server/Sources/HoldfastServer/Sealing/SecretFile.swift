@@ -6,7 +6,7 @@ public struct SecretFile: Sendable {
     /// The file.
     public let url: URL
 
-    private static let greatestSize = 256
+    private static let maximumSize = 256
 
     /// Names a file.
     public init(_ url: URL) { self.url = url }
@@ -59,12 +59,12 @@ public struct SecretFile: Sendable {
     ///   another content; `file` if it cannot be read.
     public func read(outside folder: URL) throws(ServerError) -> SigningSecret {
         try requireOutside(folder)
-        return try SigningSecret(fileContent: try octets())
+        return try SigningSecret(fileContent: try bytes())
     }
 
     /// Reads a file that nobody else may read.
     /// - Throws: ``ServerError`` `secretFile` if others can read or write it; `file` if it cannot be read.
-    func octets() throws(ServerError) -> [UInt8] {
+    func bytes() throws(ServerError) -> [UInt8] {
         // The mode is that of what was opened, not of what has the name a moment later.
         let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -91,7 +91,7 @@ public struct SecretFile: Sendable {
             throw ServerError(
                 .secretFile, of: url.path, expected: "a file of this user", found: "one of user \(status.st_uid)")
         }
-        var content = [UInt8](repeating: 0, count: Self.greatestSize)
+        var content = [UInt8](repeating: 0, count: Self.maximumSize)
         let count = unsafe content.withUnsafeMutableBytes {
             unsafe Foundation.read(descriptor, $0.baseAddress, $0.count)
         }

@@ -6,30 +6,30 @@ import Foundation
 public struct SigningSecret: Sendable {
     private static let header = "holdfast-secret-v1 "
 
-    private let octets: [UInt8]
+    private let bytes: [UInt8]
 
     /// Makes a secret of 256 random bits.
     public init(using generator: inout some RandomNumberGenerator) {
-        octets = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
     /// Reads the line that ``fileContent`` writes.
     /// - Throws: ``ServerError`` `secretFile`.
     public init(fileContent: [UInt8]) throws(ServerError) {
         guard fileContent.starts(with: Self.header.utf8), fileContent.last == 0x0A,
-            let octets = Base64.decode(fileContent.dropFirst(Self.header.utf8.count).dropLast()), octets.count == 32
+            let bytes = Base64.decode(fileContent.dropFirst(Self.header.utf8.count).dropLast()), bytes.count == 32
         else {
             throw ServerError(
-                .secretFile, expected: "one line, holdfast-secret-v1 and the Base64 of 32 octets",
+                .secretFile, expected: "one line, holdfast-secret-v1 and the Base64 of 32 bytes",
                 found: "another content")
         }
-        self.octets = octets
+        self.bytes = bytes
     }
 
     /// What its file has.
-    public var fileContent: [UInt8] { Array("\(Self.header)\(Base64.encode(octets))\n".utf8) }
+    public var fileContent: [UInt8] { Array("\(Self.header)\(Base64.encode(bytes))\n".utf8) }
 
-    /// Says which secret a key was sealed with, and nothing about the secret: 8 octets.
+    /// Says which secret a key was sealed with, and nothing about the secret: 8 bytes.
     public var id: [UInt8] { Array(derived("holdfast-secret-id-v1").prefix(8)) }
 
     /// The key for AES-256-GCM.
@@ -46,7 +46,7 @@ public struct SigningSecret: Sendable {
 
     private func derived(_ purpose: String) -> [UInt8] {
         let key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: octets), info: Data(purpose.utf8), outputByteCount: 32)
+            inputKeyMaterial: SymmetricKey(data: bytes), info: Data(purpose.utf8), outputByteCount: 32)
         return unsafe key.withUnsafeBytes { unsafe Array($0) }
     }
 }

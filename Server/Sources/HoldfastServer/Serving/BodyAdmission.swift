@@ -3,8 +3,8 @@ import Synchronization
 
 /// What is decided about a request by its head, before its body is read.
 enum BodyAdmission: Sendable {
-    /// The body is read, up to so many octets. The permit is held meanwhile.
-    case take(octets: Int, BodyPermit)
+    /// The body is read, up to so many bytes. The permit is held meanwhile.
+    case take(bytes: Int, BodyPermit)
     /// The answer is given at once, and the body is thrown away.
     case refuse(ListenerAnswer)
 }
@@ -17,7 +17,7 @@ final class BodyPermit: Sendable {
     private let received = Mutex(0)
 
     /// - Parameters:
-    ///   - room: takes room for so many octets, and says whether there was any.
+    ///   - room: takes room for so many bytes, and says whether there was any.
     ///   - giveBack: gives back everything that was taken.
     init(taking room: @escaping @Sendable (Int) -> Bool, _ giveBack: @escaping @Sendable (Int) -> Void) {
         self.room = room
@@ -26,9 +26,9 @@ final class BodyPermit: Sendable {
 
     /// Takes room for a part of the body that has come.
     /// - Returns: whether there was any.
-    func receive(_ octets: Int) -> Bool {
-        guard room(octets) else { return false }
-        received.withLock { $0 += octets }
+    func receive(_ bytes: Int) -> Bool {
+        guard room(bytes) else { return false }
+        received.withLock { $0 += bytes }
         return true
     }
 

@@ -4,9 +4,9 @@ import NIOHTTP1
 /// Answers with a document, or says that the client has it already (RFC 9110 13, RFC 9111 4.3).
 enum DocumentAnswer {
     /// Longer headers count as none.
-    private static let greatestTags = 2_048
+    private static let maximumTags = 2_048
     /// No more are looked at: a cache has few versions of a document, and each is a comparison.
-    private static let greatestTagCount = 32
+    private static let maximumTagCount = 32
 
     /// - Parameters:
     ///   - document: the document.
@@ -43,8 +43,8 @@ enum DocumentAnswer {
     ) -> Bool {
         if request.head.headers.contains(name: "If-None-Match") {
             let known = request.list("If-None-Match")
-            guard known.count <= greatestTags else { return false }
-            return known.split(separator: UInt8(ascii: ","), maxSplits: greatestTagCount).prefix(greatestTagCount)
+            guard known.count <= maximumTags else { return false }
+            return known.split(separator: UInt8(ascii: ","), maxSplits: maximumTagCount).prefix(maximumTagCount)
                 .contains { part in matches(part.filter { $0 != 0x20 && $0 != 0x09 }, document) }
         }
         // Other times than the one that was given out are not compared: the document is small, a mistake is not.

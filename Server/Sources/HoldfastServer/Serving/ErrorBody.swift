@@ -20,9 +20,9 @@ struct ErrorBody: Sendable {
     var violations: [Violation] = []
 
     /// An echo of more would be of use to attackers only.
-    private static let greatestEcho = 256
+    private static let maximumEcho = 256
 
-    /// The octets. Fields without a value are left out.
+    /// The bytes. Fields without a value are left out.
     var json: [UInt8] {
         var text = #"{"status":"ERROR","responseObject":{"code":\#(Self.text(code)),"message":\#(Self.text(message))"#
         if !violations.isEmpty {
@@ -40,13 +40,13 @@ struct ErrorBody: Sendable {
         var fields = [#""fieldName":\#(text(violation.fieldName))"#]
         if let value = violation.invalidValue {
             // What is no UTF-8 is replaced: JSON has nothing else (RFC 8259 8.1).
-            fields.append(#""invalidValue":\#(text(String(decoding: value.prefix(greatestEcho), as: UTF8.self)))"#)
+            fields.append(#""invalidValue":\#(text(String(decoding: value.prefix(maximumEcho), as: UTF8.self)))"#)
         }
         fields.append(#""hint":\#(text(violation.hint))"#)
         return "{\(fields.joined(separator: ","))}"
     }
 
     private static func text(_ text: String) -> String {
-        String(decoding: CanonicalJSON.text(text).octets, as: UTF8.self)
+        String(decoding: CanonicalJSON.text(text).bytes, as: UTF8.self)
     }
 }

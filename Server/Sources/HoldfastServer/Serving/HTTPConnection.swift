@@ -46,7 +46,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var state = State.waiting
     private var body = ByteBuffer()
     private var bodyBegan = NIODeadline.now()
-    /// How many octets the body may have that is read.
+    /// How many bytes the body may have that is read.
     private var bodyLimit = 0
     /// Held while a body is read that needs one.
     private var permit: BodyPermit?
@@ -60,8 +60,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var deadline = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
 
-    /// Copying so many octets costs less than writing twice.
-    private static let greatestCopy = 16_384
+    /// Copying so many bytes costs less than writing twice.
+    private static let maximumCopy = 16_384
 
     init(
         _ responder: ListenerResponder, admitting admission: ListenerAdmission?, _ refusal: @escaping ListenerRefusal,
@@ -152,16 +152,16 @@ final class HTTPConnection: ChannelDuplexHandler {
             case (.waiting, .head(let head)):
                 parts.removeFirst()
                 take(head, context)
-            case (.reading, .body(let octets)):
+            case (.reading, .body(let bytes)):
                 parts.removeFirst()
-                guard body.readableBytes + octets.readableBytes <= bodyLimit else {
+                guard body.readableBytes + bytes.readableBytes <= bodyLimit else {
                     refuse(.payloadTooLarge, "The body is too large.", context)
                     return
                 }
-                guard permit?.receive(octets.readableBytes) ?? true else {
+                guard permit?.receive(bytes.readableBytes) ?? true else {
                     return refuse(.serviceUnavailable, "The server is busy.", context)
                 }
-                body.writeImmutableBuffer(octets)
+                body.writeImmutableBuffer(bytes)
             case (.reading(let head), .end):
                 parts.removeFirst()
                 answer(head, context)
@@ -213,7 +213,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
         guard let admission, head.method == .POST else {
             lane.countOther()
-            bodyLimit = limits.bodyOctets
+            bodyLimit = limits.bodyBytes
             return read(head, context)
         }
         state = .queuing
@@ -225,8 +225,8 @@ final class HTTPConnection: ChannelDuplexHandler {
             case .refuse(let answer)?:
                 state = .answering
                 return write(answer, isHead: false, context)
-            case .take(let octets, let permit)?: (bodyLimit, self.permit) = (octets, permit)
-            case nil: bodyLimit = limits.bodyOctets
+            case .take(let bytes, let permit)?: (bodyLimit, self.permit) = (bytes, permit)
+            case nil: bodyLimit = limits.bodyBytes
             }
             read(head, context)
             takeParts(context)
@@ -246,7 +246,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         bodyBegan = .now()
         expect(min(limits.bodyTime, limits.bodyGrace), context)
         if head.version == .http1_1, head.headers["Expect"].contains(where: { $0.utf8.count == 12 }), length > 0 {
-            context.writeAndFlush(wrapOutboundOut(AnswerOctets.goOn), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(AnswerBytes.goOn), promise: nil)
         }
     }
 
@@ -311,19 +311,19 @@ final class HTTPConnection: ChannelDuplexHandler {
         let hasBody = hasLength && !isHead && answer.body.readableBytes > 0
         expect(limits.time(forAnswerOf: hasBody ? answer.body.readableBytes : 0), context)
         // What is small goes with the head, in one write; what is large is not copied.
-        let copies = hasBody && answer.body.readableBytes <= Self.greatestCopy
+        let copies = hasBody && answer.body.readableBytes <= Self.maximumCopy
         guard
-            var octets = AnswerOctets.head(
+            var bytes = AnswerBytes.head(
                 answer.status, fields, with: context.channel.allocator, room: copies ? answer.body.readableBytes : 0)
         else { return context.close(promise: nil) }
-        if copies { octets.writeImmutableBuffer(answer.body) }
+        if copies { bytes.writeImmutableBuffer(answer.body) }
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { self.finish($0, pauses: answer.pauses, context) }
         if hasBody, !copies {
-            context.write(wrapOutboundOut(octets), promise: nil)
+            context.write(wrapOutboundOut(bytes), promise: nil)
             context.writeAndFlush(wrapOutboundOut(answer.body), promise: written)
         } else {
-            context.writeAndFlush(wrapOutboundOut(octets), promise: written)
+            context.writeAndFlush(wrapOutboundOut(bytes), promise: written)
         }
     }
 

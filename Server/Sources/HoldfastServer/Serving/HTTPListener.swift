@@ -71,11 +71,11 @@ private struct ListenerChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = settings.limits.headerOctets
-            limits.maxHeaderListSize = settings.limits.headerOctets
+            limits.maxHeaderFieldSize = settings.limits.headerBytes
+            limits.maxHeaderListSize = settings.limits.headerBytes
             limits.maxHeaderFieldCount = settings.limits.headerFields
             try channel.syncOptions?.setOption(
-                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: settings.limits.octetsAtOnce))
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: settings.limits.bytesAtOnce))
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
             if let identity = settings.identity {
                 try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.context))

@@ -27,10 +27,10 @@ struct InitRequest: Sendable, Hashable {
     }
 
     /// Whether it is `MAJOR.MINOR.PATCH`, of at most nine digits each; what follows a hyphen is ignored.
-    private static func isVersion(_ octets: [UInt8]) -> Bool {
+    private static func isVersion(_ bytes: [UInt8]) -> Bool {
         // A line break ends what the reference's pattern matches.
-        guard octets.count <= 255, !octets.contains(0x0A), !octets.contains(0x0D) else { return false }
-        let parts = octets.prefix { $0 != UInt8(ascii: "-") }
+        guard bytes.count <= 255, !bytes.contains(0x0A), !bytes.contains(0x0D) else { return false }
+        let parts = bytes.prefix { $0 != UInt8(ascii: "-") }
             .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 3 && parts.allSatisfy(isNumber)
     }
@@ -43,7 +43,7 @@ struct InitRequest: Sendable, Hashable {
     /// The name of the app in a request that may be wrong otherwise: errors are signed too.
     static func app(in target: RequestTarget) -> AppName? {
         let values = target.values("appName")
-        return values.count == 1 ? AppName(octets: values[0]) : nil
+        return values.count == 1 ? AppName(bytes: values[0]) : nil
     }
 
     private struct Reading {

@@ -63,7 +63,7 @@ struct InitResponder: Sendable {
     }
 
     private func signed(_ outcome: Outcome, _ challenge: Challenge, _ key: any DocumentSigner) -> ListenerAnswer {
-        guard let signature = try? key.signature(for: challenge.signedOctets(outcome.body)) else {
+        guard let signature = try? key.signature(for: challenge.signedBytes(outcome.body)) else {
             return Self.unavailable("The answer could not be signed.")
         }
         counters.countSignature()
@@ -79,7 +79,7 @@ struct InitResponder: Sendable {
             if snapshot.isOfDocuments { return unavailable(Self.unreadable) }
             return error(.notFound, "PUBLIC_KEY_NOT_FOUND", "There is no public key for this name of an app.")
         }
-        let text = String(decoding: CanonicalJSON.text(app.publicKey).octets, as: UTF8.self)
+        let text = String(decoding: CanonicalJSON.text(app.publicKey).bytes, as: UTF8.self)
         return Outcome(status: .ok, body: Array(#"{"publicKey":\#(text)}"#.utf8))
     }
 
@@ -90,7 +90,7 @@ struct InitResponder: Sendable {
         guard challenge != nil else {
             return error(
                 .forbidden, "INVALID_CHALLENGE",
-                "The header \(Challenge.header) must have the Base64 of 16 to 32 random octets, once.")
+                "The header \(Challenge.header) must have the Base64 of 16 to 32 random bytes, once.")
         }
         guard let app else {
             if snapshot.isOfDocuments { return unavailable(Self.unreadable) }

@@ -14,24 +14,24 @@ public struct ListenerLimits: Sendable, Hashable {
     public var handshakesPerSecond = 50.0
     /// How many of them a source can have saved: as many as it may have connections.
     public var handshakesAtOnce = 256
-    /// The octets of all header fields of a request together. Phones send less than a thousand.
-    public var headerOctets = 16_384
+    /// The bytes of all header fields of a request together. Phones send less than a thousand.
+    public var headerBytes = 16_384
     /// The header fields of a request.
     public var headerFields = 100
-    /// The octets of a body; 0 where nobody needs one.
-    public var bodyOctets = 0
+    /// The bytes of a body; 0 where nobody needs one.
+    public var bodyBytes = 0
     /// How long a connection may be without a whole request head.
     public var waiting: TimeAmount = .seconds(20)
     /// How long a body may take.
     public var bodyTime: TimeAmount = .seconds(20)
-    /// The slowest that a client may send a body, in octets in a second, once ``bodyGrace`` is over.
-    public var bodyOctetsPerSecond = 512
+    /// The slowest that a client may send a body, in bytes in a second, once ``bodyGrace`` is over.
+    public var bodyBytesPerSecond = 512
     /// How long a body may be slower than that: a phone may lose its network for a moment.
     public var bodyGrace: TimeAmount = .seconds(5)
     /// How long an answer may take to be read, apart from the time for its length.
     public var answerTime: TimeAmount = .seconds(20)
     /// The slowest that a client may read: 16 KiB in a second, as on a poor mobile network.
-    public var answerOctetsPerSecond = 16_384
+    public var answerBytesPerSecond = 16_384
     /// How long a connection is not read after its client asked too much.
     public var pause: TimeAmount = .seconds(1)
     /// How many requests a connection is good for, so that clients come to all servers behind a balancer.
@@ -47,7 +47,7 @@ public struct ListenerLimits: Sendable, Hashable {
     /// Those of people and their tools: small bodies, and answers that take a while to work out.
     public static var administration: ListenerLimits {
         var limits = ListenerLimits()
-        limits.bodyOctets = 256 << 10
+        limits.bodyBytes = 256 << 10
         limits.answerTime = .seconds(120)
         limits.connections = 512
         limits.connectionsPerSource = 128
@@ -65,20 +65,20 @@ public struct ListenerLimits: Sendable, Hashable {
     /// How many parts of requests may wait behind one that is being answered: a head, a body and an end each.
     var partsAtOnce: Int { 192 }
 
-    /// How many octets are read from a connection before the next has its turn.
-    var octetsAtOnce: Int { 8_192 }
+    /// How many bytes are read from a connection before the next has its turn.
+    var bytesAtOnce: Int { 8_192 }
 
-    /// How much longer a body may take of which so many octets have come: as long as the slowest speed allows, and never
+    /// How much longer a body may take of which so many bytes have come: as long as the slowest speed allows, and never
     /// longer than ``bodyTime`` in all.
     /// - Returns: nil if its time is over.
-    func time(forBodyWith octets: Int, after elapsed: TimeAmount) -> TimeAmount? {
-        let earned = TimeAmount.milliseconds(Int64(octets) * 1_000 / Int64(max(1, bodyOctetsPerSecond)))
+    func time(forBodyWith bytes: Int, after elapsed: TimeAmount) -> TimeAmount? {
+        let earned = TimeAmount.milliseconds(Int64(bytes) * 1_000 / Int64(max(1, bodyBytesPerSecond)))
         let end = min(bodyTime, bodyGrace + earned)
         return end > elapsed ? end - elapsed : nil
     }
 
     /// How long an answer of this length may take to be read.
-    func time(forAnswerOf octets: Int) -> TimeAmount {
-        answerTime + .milliseconds(Int64(octets) * 1_000 / Int64(max(1, answerOctetsPerSecond)))
+    func time(forAnswerOf bytes: Int) -> TimeAmount {
+        answerTime + .milliseconds(Int64(bytes) * 1_000 / Int64(max(1, answerBytesPerSecond)))
     }
 }

@@ -31,7 +31,7 @@ public struct ListenerSettings: Sendable {
         else {
             throw ServerError(
                 .invalidValue, of: "listen", expected: "an IP address and a port of 0 to 65535",
-                found: "another text of \(host.utf8.count) octets, port \(port)")
+                found: "another text of \(host.utf8.count) bytes, port \(port)")
         }
         guard identity != nil || !proxies.blocks.isEmpty || Self.isLoopback(address) else {
             throw ServerError(
@@ -48,7 +48,7 @@ public struct ListenerSettings: Sendable {
     }
 
     private static func isLoopback(_ address: IPAddress) -> Bool {
-        address.octets.count == 4
-            ? address.octets[0] == 127 : address.octets.dropLast().allSatisfy { $0 == 0 } && address.octets[15] == 1
+        address.bytes.count == 4
+            ? address.bytes[0] == 127 : address.bytes.dropLast().allSatisfy { $0 == 0 } && address.bytes[15] == 1
     }
 }

@@ -193,11 +193,11 @@ struct MetricsText: Sendable {
 
     private static func escaped(_ value: String) -> String {
         String(
-            decoding: value.utf8.flatMap { octet -> [UInt8] in
-                switch octet {
-                case UInt8(ascii: "\\"), UInt8(ascii: "\""): [UInt8(ascii: "\\"), octet]
+            decoding: value.utf8.flatMap { byte -> [UInt8] in
+                switch byte {
+                case UInt8(ascii: "\\"), UInt8(ascii: "\""): [UInt8(ascii: "\\"), byte]
                 case 0x0A: Array("\\n".utf8)
-                default: [octet]
+                default: [byte]
                 }
             }, as: UTF8.self)
     }

@@ -18,10 +18,10 @@ final class ProgramSlots: Sendable {
     }
 
     /// As many as processors of a small machine can start without making everything else wait.
-    static let greatestCount = 8
+    static let maximumCount = 8
 
     /// How many of them one app has: its program may hang, while those of others do not.
-    static let greatestShare = 4
+    static let maximumShare = 4
 
     private let taken = Mutex<[AppName: Int]>([:])
 
@@ -29,7 +29,7 @@ final class ProgramSlots: Sendable {
     func take(for app: AppName) -> Slot? {
         taken.withLock { taken in
             let own = taken[app] ?? 0
-            guard own < Self.greatestShare, taken.values.reduce(0, +) < Self.greatestCount else { return nil }
+            guard own < Self.maximumShare, taken.values.reduce(0, +) < Self.maximumCount else { return nil }
             taken[app] = own + 1
             return Slot(slots: self, app: app)
         }

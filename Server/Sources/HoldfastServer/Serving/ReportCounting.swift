@@ -28,9 +28,9 @@ final class ReportCounting: Sendable {
         let midnight = now / 86_400 * 86_400
         for app in catalog.apps {
             let counts = try await catalog.reportCounts(
-                of: app, sinceHour: midnight / 3_600, limit: Int64(ReportTally.greatestKindsOfApp) * 24)
+                of: app, sinceHour: midnight / 3_600, limit: Int64(ReportTally.maximumKindsOfApp) * 24)
             let samples = try await catalog.reportSamples(
-                of: app, since: midnight, limit: Int64(ReportSampler.greatestOfApp))
+                of: app, since: midnight, limit: Int64(ReportSampler.maximumOfApp))
             tally.withLock { $0.remember(counts, samples, at: now) }
         }
     }

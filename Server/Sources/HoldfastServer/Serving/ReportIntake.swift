@@ -2,7 +2,7 @@ import HoldfastProbe
 import NIOCore
 import Synchronization
 
-/// What clients report and nobody has read yet: a queue of its own, bounded in number and octets, so that a flood of reports
+/// What clients report and nobody has read yet: a queue of its own, bounded in number and bytes, so that a flood of reports
 /// takes nothing from what clients ask for.
 ///
 /// Rates are kept for each source and each app. A source is forgotten with its rate: nothing behind this knows where a report
@@ -44,35 +44,35 @@ final class ReportIntake: Sendable {
         var apps: TokenBuckets<AppName>
         var items = CircularBuffer<Item>()
         /// Those of what waits, and of what has come of bodies that are on their way.
-        var octets = 0
+        var bytes = 0
         /// The share of each source in these, and in the queue.
-        var octetShares = SourceShares(Self.share(of: ReportIntake.greatestOctets))
-        var itemShares = SourceShares(Self.share(of: ReportIntake.greatestCount))
+        var byteShares = SourceShares(Self.share(of: ReportIntake.maximumBytes))
+        var itemShares = SourceShares(Self.share(of: ReportIntake.maximumCount))
 
         /// A source has an eighth, a /48 a quarter, and a /32 half: nobody keeps all others out.
         private static func share(of count: Int) -> SourceShares.Limits {
             SourceShares.Limits(source: count / 8, site: count / 4, provider: count / 2)
         }
 
-        func hasRoom(for octets: Int) -> Bool {
-            items.count < ReportIntake.greatestCount && self.octets + octets <= ReportIntake.greatestOctets
+        func hasRoom(for bytes: Int) -> Bool {
+            items.count < ReportIntake.maximumCount && self.bytes + bytes <= ReportIntake.maximumBytes
         }
 
-        private func shareHasRoom(for octets: Int, of source: SourcePrefix) -> Bool {
-            octetShares.hasRoom(for: octets, of: source) && itemShares.hasRoom(for: 1, of: source)
+        private func shareHasRoom(for bytes: Int, of source: SourcePrefix) -> Bool {
+            byteShares.hasRoom(for: bytes, of: source) && itemShares.hasRoom(for: 1, of: source)
         }
 
         /// Whether the source's share has room, and the queue has or can make some.
-        func mayTake(_ octets: Int, of source: SourcePrefix) -> Bool {
-            shareHasRoom(for: octets, of: source)
-                && (hasRoom(for: octets) || displaceable(for: octets, of: source) != nil)
+        func mayTake(_ bytes: Int, of source: SourcePrefix) -> Bool {
+            shareHasRoom(for: bytes, of: source)
+                && (hasRoom(for: bytes) || displaceable(for: bytes, of: source) != nil)
         }
 
         /// Which report gives way to one of a source that has less of what is short: of the source that has most of that, so
         /// that many sources together keep out no others, the one that came last.
-        private func displaceable(for octets: Int, of source: SourcePrefix) -> CircularBuffer<Item>.Index? {
-            let isCount = items.count >= ReportIntake.greatestCount
-            let (shares, more) = isCount ? (itemShares, 1) : (octetShares, octets)
+        private func displaceable(for bytes: Int, of source: SourcePrefix) -> CircularBuffer<Item>.Index? {
+            let isCount = items.count >= ReportIntake.maximumCount
+            let (shares, more) = isCount ? (itemShares, 1) : (byteShares, bytes)
             // Whoever displaces has no more afterwards than whoever gave way.
             guard let most = shares.fullestSource, most.count > shares.count(of: source.network) + more else {
                 return nil
@@ -80,14 +80,14 @@ final class ReportIntake: Sendable {
             return items.lastIndex { $0.prefix.network == most.network }
         }
 
-        /// Makes room for octets that have come from a source.
+        /// Makes room for bytes that have come from a source.
         /// - Returns: how many reports gave way; nil if there is no room.
-        mutating func makeRoom(for octets: Int, of source: SourcePrefix) -> Int? {
-            guard shareHasRoom(for: octets, of: source) else { return nil }
+        mutating func makeRoom(for bytes: Int, of source: SourcePrefix) -> Int? {
+            guard shareHasRoom(for: bytes, of: source) else { return nil }
             var displaced = 0
-            while !hasRoom(for: octets) {
+            while !hasRoom(for: bytes) {
                 // Each costs a look at all of the queue.
-                guard displaced < ReportIntake.maximumDisplaced, let place = displaceable(for: octets, of: source)
+                guard displaced < ReportIntake.maximumDisplaced, let place = displaceable(for: bytes, of: source)
                 else { return nil }
                 let item = items.remove(at: place)
                 giveBack(item.body.readableBytes, of: item.prefix)
@@ -97,20 +97,20 @@ final class ReportIntake: Sendable {
             return displaced
         }
 
-        mutating func take(_ octets: Int, of source: SourcePrefix) {
-            self.octets += octets
-            octetShares.add(octets, of: source)
+        mutating func take(_ bytes: Int, of source: SourcePrefix) {
+            self.bytes += bytes
+            byteShares.add(bytes, of: source)
         }
 
-        mutating func giveBack(_ octets: Int, of source: SourcePrefix) {
-            self.octets -= octets
-            octetShares.remove(octets, of: source)
+        mutating func giveBack(_ bytes: Int, of source: SourcePrefix) {
+            self.bytes -= bytes
+            byteShares.remove(bytes, of: source)
         }
     }
 
-    /// How many reports may wait, and how many octets they may have together with those that are on their way.
-    static let greatestCount = 2_048
-    static let greatestOctets = 16 << 20
+    /// How many reports may wait, and how many bytes they may have together with those that are on their way.
+    static let maximumCount = 2_048
+    static let maximumBytes = 16 << 20
     /// How many reports give way to one at most.
     private static let maximumDisplaced = 16
     /// Bodies in a second from one source. A carrier's customers share an address, and each has one report a day.
@@ -135,7 +135,7 @@ final class ReportIntake: Sendable {
         state = Mutex(
             State(
                 sources: SourceBuckets(rate: Self.sourceRate, burst: Self.sourceBurst),
-                apps: TokenBuckets(rate: Self.appRate, burst: Self.appBurst, greatestCount: 4_096)))
+                apps: TokenBuckets(rate: Self.appRate, burst: Self.appBurst, maximumCount: 4_096)))
         (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -145,7 +145,7 @@ final class ReportIntake: Sendable {
         for app in apps.keys { names[app] = Target(app: app, audience: .everybody) }
         // A canary that is an app as well is the canary first: that is what is compared.
         for app in apps.keys {
-            guard let canary = AppName(octets: "\(app)-canary".utf8) else { continue }
+            guard let canary = AppName(bytes: "\(app)-canary".utf8) else { continue }
             names[canary] = Target(app: app, audience: .canary)
         }
         state.withLock { state in
@@ -184,17 +184,17 @@ final class ReportIntake: Sendable {
             return nil
         }
         if let refusal { throw refusal }
-        return BodyPermit { [weak self] octets in
-            self?.take(octets, of: source) ?? false
-        } _: { [weak self] octets in
-            self?.state.withLock { $0.giveBack(octets, of: source) }
+        return BodyPermit { [weak self] bytes in
+            self?.take(bytes, of: source) ?? false
+        } _: { [weak self] bytes in
+            self?.state.withLock { $0.giveBack(bytes, of: source) }
         }
     }
 
-    private func take(_ octets: Int, of source: SourcePrefix) -> Bool {
+    private func take(_ bytes: Int, of source: SourcePrefix) -> Bool {
         let displaced = state.withLock { state -> Int? in
-            guard let displaced = state.makeRoom(for: octets, of: source) else { return nil }
-            state.take(octets, of: source)
+            guard let displaced = state.makeRoom(for: bytes, of: source) else { return nil }
+            state.take(bytes, of: source)
             return displaced
         }
         if let displaced { note(displaced) }

@@ -27,7 +27,7 @@ final class ReportLane {
     /// Answers to others for each report.
     static let othersForEach = 32
     /// Reports in a turn at most, and while nobody else asks: whoever comes meanwhile waits until it is over.
-    static let greatestTurn = 4
+    static let maximumTurn = 4
     /// What is scheduled for later lets the loop look at its sockets first; what is executed at once does not.
     private static let pause = TimeAmount.microseconds(100)
 
@@ -58,7 +58,7 @@ final class ReportLane {
 
     private func turn() {
         isScheduled = false
-        let count = isAsked ? min(Self.greatestTurn, others / Self.othersForEach) : Self.greatestTurn
+        let count = isAsked ? min(Self.maximumTurn, others / Self.othersForEach) : Self.maximumTurn
         // Nobody saves turns.
         others = isAsked ? min(others - count * Self.othersForEach, Self.othersForEach) : 0
         isAsked = false

@@ -18,13 +18,13 @@ struct ReportResponder: Sendable {
         }
         if let problem = Self.problem(with: head) { return .refuse(refused(problem, head, .malformed)) }
         let length = Self.length(of: head)
-        guard length ?? 0 <= ReportReader.greatestSize else {
+        guard length ?? 0 <= ReportReader.maximumSize else {
             let body = ErrorBody(code: "ERROR_REQUEST", message: "The body is too large.")
             return .refuse(refused(ListenerAnswer(.payloadTooLarge, json: body.json), head, .malformed))
         }
         do throws(ReportIntake.Refusal) {
             let permit = try intake.admit(InitRequest.app(in: target), from: source, at: instant())
-            return .take(octets: ReportReader.greatestSize, permit)
+            return .take(bytes: ReportReader.maximumSize, permit)
         } catch {
             return .refuse(refused(error, head))
         }
@@ -102,7 +102,7 @@ struct ReportResponder: Sendable {
         counters.count(outcome)
         var answer = answer
         let length = Self.length(of: head)
-        answer.closes = head.headers.contains(name: "Expect") || (length ?? .max) > ReportReader.greatestSize
+        answer.closes = head.headers.contains(name: "Expect") || (length ?? .max) > ReportReader.maximumSize
         return answer
     }
 

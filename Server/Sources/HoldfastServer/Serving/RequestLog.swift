@@ -20,7 +20,7 @@ struct RequestLog: Sendable {
     let listener: String
 
     /// Longer paths are cut.
-    private static let greatestPath = 128
+    private static let maximumPath = 128
 
     /// How much an answer matters: what somebody with a token changed is in the log by default. Strangers cannot fill it.
     private func level(_ method: HTTPMethod, _ answer: ListenerAnswer) -> Logger.Level {
@@ -47,7 +47,7 @@ struct RequestLog: Sendable {
 
     /// What a client wrote, as far as it can stand in a line.
     private static func text(_ text: String) -> String {
-        let octets = text.utf8.prefix(greatestPath).prefix { $0 != UInt8(ascii: "?") }
-        return ASCIIText.isPrintable(octets, 1...greatestPath) ? String(decoding: octets, as: UTF8.self) : "-"
+        let bytes = text.utf8.prefix(maximumPath).prefix { $0 != UInt8(ascii: "?") }
+        return ASCIIText.isPrintable(bytes, 1...maximumPath) ? String(decoding: bytes, as: UTF8.self) : "-"
     }
 }

@@ -12,13 +12,13 @@ struct SourceBuckets: Sendable {
     /// - Parameters:
     ///   - rate: tokens in a second for each source.
     ///   - burst: the most that it can have saved.
-    ///   - greatestCount: how many sources are remembered at least.
-    init(rate: Double, burst: Double, greatestCount: Int = 65_536) {
-        sources = TokenBuckets(rate: rate, burst: burst, greatestCount: greatestCount)
+    ///   - maximumCount: how many sources are remembered at least.
+    init(rate: Double, burst: Double, maximumCount: Int = 65_536) {
+        sources = TokenBuckets(rate: rate, burst: burst, maximumCount: maximumCount)
         sites = TokenBuckets(
-            rate: rate * Self.siteFactor, burst: burst * Self.siteFactor, greatestCount: greatestCount)
+            rate: rate * Self.siteFactor, burst: burst * Self.siteFactor, maximumCount: maximumCount)
         providers = TokenBuckets(
-            rate: rate * Self.providerFactor, burst: burst * Self.providerFactor, greatestCount: greatestCount)
+            rate: rate * Self.providerFactor, burst: burst * Self.providerFactor, maximumCount: maximumCount)
     }
 
     /// Takes a token of a source, and of each network around it.

@@ -10,12 +10,12 @@ struct SourcePrefix: Sendable, Hashable {
     /// The prefix of an address. An IPv4 address in IPv6 (RFC 4291 2.5.5.2), as sockets of both families have it, is one
     /// of IPv4.
     init(_ address: IPAddress) {
-        var octets = address.octets[...]
-        if octets.count == 16, octets.prefix(10).allSatisfy({ $0 == 0 }), octets[10] == 0xFF, octets[11] == 0xFF {
-            octets = octets.suffix(4)
+        var bytes = address.bytes[...]
+        if bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+            bytes = bytes.suffix(4)
         }
-        isIPv6 = octets.count == 16
-        high = octets.prefix(isIPv6 ? 7 : 3).reduce(0) { $0 << 8 | UInt64($1) }
+        isIPv6 = bytes.count == 16
+        high = bytes.prefix(isIPv6 ? 7 : 3).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// Connections that have no address, such as those of Unix sockets.
@@ -69,8 +69,8 @@ extension IPAddress {
 
     /// The IPv4 address that is mapped into this one (RFC 4291 2.5.5.2), or the address itself.
     var unmapped: IPAddress {
-        guard octets.count == 16, octets.prefix(10).allSatisfy({ $0 == 0 }), octets[10] == 0xFF, octets[11] == 0xFF
+        guard bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF
         else { return self }
-        return IPAddress(octets: Array(octets.suffix(4))) ?? self
+        return IPAddress(bytes: Array(bytes.suffix(4))) ?? self
     }
 }

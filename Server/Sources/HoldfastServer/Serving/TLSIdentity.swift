@@ -44,9 +44,9 @@ public final class TLSIdentity: Sendable {
         let chain = try usable(certificates, "certificates in PEM", "a block that is no certificate") {
             try blocks.map { try NIOSSLCertificate(bytes: $0, format: .der) }
         }
-        let octets = try PEMFile.octets(at: key)
+        let bytes = try PEMFile.bytes(at: key)
         let privateKey = try usable(key, "a private key in PEM without a password", "none") {
-            try NIOSSLPrivateKey(bytes: octets, format: .pem)
+            try NIOSSLPrivateKey(bytes: bytes, format: .pem)
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))

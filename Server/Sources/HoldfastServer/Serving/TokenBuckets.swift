@@ -12,18 +12,18 @@ struct TokenBuckets<Source: Hashable & Sendable>: Sendable {
     private let rate: Double
     /// The most tokens that a source can have saved.
     private let burst: Double
-    private let greatestCount: Int
+    private let maximumCount: Int
     private var young: [Source: Bucket] = [:]
     private var old: [Source: Bucket] = [:]
 
     /// - Parameters:
     ///   - rate: tokens in a second for each source.
     ///   - burst: the most that it can have saved.
-    ///   - greatestCount: how many sources are remembered at least.
-    init(rate: Double, burst: Double, greatestCount: Int = 65_536) {
+    ///   - maximumCount: how many sources are remembered at least.
+    init(rate: Double, burst: Double, maximumCount: Int = 65_536) {
         self.rate = rate
         self.burst = burst
-        self.greatestCount = greatestCount
+        self.maximumCount = maximumCount
     }
 
     /// Takes a token.
@@ -46,7 +46,7 @@ struct TokenBuckets<Source: Hashable & Sendable>: Sendable {
     var count: Int { young.count + old.count }
 
     private mutating func remember(_ bucket: Bucket, of source: Source) {
-        if young[source] == nil, young.count >= greatestCount {
+        if young[source] == nil, young.count >= maximumCount {
             old = young
             young = [:]
         }

@@ -7,9 +7,9 @@ public struct TrustedProxies: Sendable, Hashable {
     public let blocks: [AddressBlock]
 
     /// No more are looked at: each proxy adds one, and chains are short.
-    static let greatestHops = 16
+    static let maximumHops = 16
     /// Longer headers count as none.
-    static let greatestSize = 1_024
+    static let maximumSize = 1_024
 
     /// Nobody is trusted.
     public static let none = TrustedProxies([])
@@ -25,10 +25,10 @@ public struct TrustedProxies: Sendable, Hashable {
     ///   - peer: the address that is connected.
     ///   - forwarded: the values of `X-Forwarded-For`, in the order of the header.
     func client(behind peer: IPAddress, forwarded: [String]) -> IPAddress {
-        guard contains(peer), forwarded.reduce(0, { $0 + $1.utf8.count }) <= Self.greatestSize else { return peer }
+        guard contains(peer), forwarded.reduce(0, { $0 + $1.utf8.count }) <= Self.maximumSize else { return peer }
         var client = peer
         let hops = forwarded.flatMap { $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) }
-        for hop in hops.reversed().prefix(Self.greatestHops) {
+        for hop in hops.reversed().prefix(Self.maximumHops) {
             // What cannot be read was not written by a proxy of ours; the last good address stands.
             guard let address = Self.address(Array(hop)) else { break }
             client = address.unmapped
@@ -37,14 +37,14 @@ public struct TrustedProxies: Sendable, Hashable {
         return client
     }
 
-    private static func address(_ octets: [UInt8]) -> IPAddress? {
-        let text = octets.drop { $0 == 0x20 || $0 == 0x09 }.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed()
+    private static func address(_ bytes: [UInt8]) -> IPAddress? {
+        let text = bytes.drop { $0 == 0x20 || $0 == 0x09 }.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed()
         // As long as an IPv6 address with brackets.
         guard (2...48).contains(text.count), text.allSatisfy({ isPartOfAddress($0) }) else { return nil }
         return try? IPAddress(String(decoding: Array(text), as: UTF8.self))
     }
 
-    private static func isPartOfAddress(_ octet: UInt8) -> Bool {
-        ASCIIText.isAlphanumeric(octet) || ".:[]".utf8.contains(octet)
+    private static func isPartOfAddress(_ byte: UInt8) -> Bool {
+        ASCIIText.isAlphanumeric(byte) || ".:[]".utf8.contains(byte)
     }
 }

@@ -2,14 +2,14 @@
 enum Weight {
     /// Thousandths, 0 to 1000; nil for what is no weight.
     static func thousandths(_ text: some Collection<UInt8>) -> Int? {
-        let octets = Array(text)
-        guard octets.count >= 3, octets[0] | 0x20 == UInt8(ascii: "q"), octets[1] == UInt8(ascii: "=") else {
+        let bytes = Array(text)
+        guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "=") else {
             return nil
         }
-        let whole = octets[2]
+        let whole = bytes[2]
         guard whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1") else { return nil }
-        let digits = octets.dropFirst(4)
-        guard octets.count == 3 || octets[3] == UInt8(ascii: "."), digits.count <= 3,
+        let digits = bytes.dropFirst(4)
+        guard bytes.count == 3 || bytes[3] == UInt8(ascii: "."), digits.count <= 3,
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
         let fraction = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
@@ -19,12 +19,12 @@ enum Weight {
     }
 
     /// Longer headers count as none.
-    private static let greatestSize = 512
+    private static let maximumSize = 512
 
     /// Whether `Accept-Encoding` allows gzip (RFC 9110 12.5.3). Without the header it does not: clients that cannot
     /// decompress do not say so.
     static func acceptsGzip(_ header: some Collection<UInt8>) -> Bool {
-        guard header.count <= greatestSize else { return false }
+        guard header.count <= maximumSize else { return false }
         var any = 0
         for part in Array(header).split(separator: UInt8(ascii: ","), maxSplits: 32).prefix(32) {
             let pieces = part.split(separator: UInt8(ascii: ";"), maxSplits: 2).map {

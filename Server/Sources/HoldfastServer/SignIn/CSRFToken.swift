@@ -16,11 +16,11 @@ struct CSRFToken: Sendable {
     }
 
     /// What stands in a page: 43 letters, digits, hyphens and underscores.
-    var text: String { Base64URL.encode(digest.octets) }
+    var text: String { Base64URL.encode(digest.bytes) }
 
     /// Whether a text is this one, in a time that says nothing about how close it is.
     func isSame(as text: some Collection<UInt8>) -> Bool {
-        guard text.count == 43, let other = Base64URL.decode(text).flatMap({ Digest(octets: $0) }) else { return false }
+        guard text.count == 43, let other = Base64URL.decode(text).flatMap({ Digest(bytes: $0) }) else { return false }
         return digest.isSame(as: other)
     }
 }

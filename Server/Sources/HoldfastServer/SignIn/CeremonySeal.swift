@@ -10,7 +10,7 @@ import Foundation
 struct CeremonySeal: Sendable {
     private static let label = "holdfast-challenge-cookie-v1"
     /// Several times as long as any value that this writes.
-    private static let greatestSize = 512
+    private static let maximumSize = 512
 
     private let server: RandomID
     private let key: SymmetricKey
@@ -26,19 +26,19 @@ struct CeremonySeal: Sendable {
     /// The value of the cookie: challenge, end and code, with dots between them.
     func value(of ceremony: PasskeyCeremony) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: text(of: ceremony), using: key)
-        return "\(Base64URL.encode(ceremony.challenge.octets)).\(ceremony.end).\(Base64URL.encode(Array(code)))"
+        return "\(Base64URL.encode(ceremony.challenge.bytes)).\(ceremony.end).\(Base64URL.encode(Array(code)))"
     }
 
     /// Reads the value of a cookie; nil for one that was not written with this key for this server.
     func ceremony(in value: some Collection<UInt8>) -> PasskeyCeremony? {
-        guard value.count <= Self.greatestSize else { return nil }
+        guard value.count <= Self.maximumSize else { return nil }
         let parts = value.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let challenge = Base64URL.decode(parts[0]).flatMap({ PasskeyChallenge(octets: $0) }),
+            let challenge = Base64URL.decode(parts[0]).flatMap({ PasskeyChallenge(bytes: $0) }),
             let end = LineReader.number(Array(parts[1])[...]), let code = Base64URL.decode(parts[2])
         else { return nil }
         let ceremony = PasskeyCeremony(challenge, until: end)
-        // All octets of the code are compared, wherever they differ.
+        // All bytes of the code are compared, wherever they differ.
         let isRight = HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text(of: ceremony), using: key)
         return isRight ? ceremony : nil
     }
@@ -46,7 +46,7 @@ struct CeremonySeal: Sendable {
     private func text(of ceremony: PasskeyCeremony) -> Data {
         let challenge = ceremony.challenge
         return Data(
-            "\(Self.label)\n\(server)\n\(challenge.form.rawValue)\n\(ceremony.end)\n\(Base64URL.encode(challenge.octets))\n"
+            "\(Self.label)\n\(server)\n\(challenge.form.rawValue)\n\(ceremony.end)\n\(Base64URL.encode(challenge.bytes))\n"
                 .utf8)
     }
 }

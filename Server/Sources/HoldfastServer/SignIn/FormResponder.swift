@@ -11,7 +11,7 @@ struct FormResponder: RefusingResponder, Sendable {
     let pages: PageResponder
     /// How often somebody may, as with a token.
     private let rates: AdministrationRates
-    private let turns = JudgingTurns()
+    private let turns = EvaluationLimiter()
 
     private var publisher: Publisher { calls.publisher }
     private var catalog: Catalog { calls.publisher.catalog }
@@ -46,7 +46,7 @@ struct FormResponder: RefusingResponder, Sendable {
             let entries = try reading { () throws(ServerError) in
                 try FormEntries(Array(request.body.readableBytesView), of: route)
             }
-            guard found.csrf.isSame(as: entries.octets("csrf")) else { throw SignInResponder.strangePage }
+            guard found.csrf.isSame(as: entries.bytes("csrf")) else { throw SignInResponder.strangePage }
             try require(route, found.viewer)
             return await answer(route, entries, found)
         } catch {
@@ -105,13 +105,13 @@ struct FormResponder: RefusingResponder, Sendable {
 
     /// As `app add` and `app key` do. The key is made where it is sealed, and never leaves this process.
     private func addApp(_ entries: FormEntries, _ session: PageSession) async throws(FormRefusal) -> String {
-        guard let name = AppName(octets: entries.octets("name")) else {
+        guard let name = AppName(bytes: entries.bytes("name")) else {
             throw FormRefusal(
                 "name", "2 to 255 letters, digits, hyphens and underscores, the first a letter or a digit",
                 "another text")
         }
-        guard let title = String(validating: entries.octets("title"), as: UTF8.self), title.utf8.count <= 255 else {
-            throw FormRefusal("title", "at most 255 octets of text", "another text")
+        guard let title = String(validating: entries.bytes("title"), as: UTF8.self), title.utf8.count <= 255 else {
+            throw FormRefusal("title", "at most 255 bytes of text", "another text")
         }
         let staleness = try entries.number("staleness", in: 1...366) * 86_400
         let canary = try entries.number("canary", in: 0...168) * 3_600
@@ -140,7 +140,7 @@ struct FormResponder: RefusingResponder, Sendable {
     private func addHost(
         _ app: AppName, _ entries: FormEntries, _ session: PageSession
     ) async throws(FormRefusal) -> String {
-        let (name, dial) = (entries.octets("name"), entries.octets("dial"))
+        let (name, dial) = (entries.bytes("name"), entries.bytes("dial"))
         guard ContentHost.isName(name) else {
             throw FormRefusal("name", "the name of a host in lower case, or an address", "another text")
         }
@@ -148,7 +148,7 @@ struct FormResponder: RefusingResponder, Sendable {
         guard dial.isEmpty || ASCIIText.isPrintable(dial, 1...255) else {
             throw FormRefusal("dial", "an address, or nothing", "another text")
         }
-        guard let renewal = CatalogHost.Renewal(octets: entries.octets("renewal")) else {
+        guard let renewal = CatalogHost.Renewal(bytes: entries.bytes("renewal")) else {
             throw FormRefusal("renewal", "one of those", "another text")
         }
         try take(rates.takeAnnouncement(session.actor))
@@ -172,19 +172,19 @@ struct FormResponder: RefusingResponder, Sendable {
     private func announce(
         _ app: AppName, _ entries: FormEntries, _ session: PageSession
     ) async throws(FormRefusal) -> String {
-        let name = entries.octets("host")
+        let name = entries.bytes("host")
         guard ContentHost.isName(name) else { throw FormRefusal("host", "the name of a host", "another text") }
         let port = try entries.number("port", in: 1...65_535)
         let host = try await FormRefusal.about("host") { [catalog] () async throws(ServerError) in
             try await catalog.host(String(decoding: name, as: UTF8.self), port, of: app)
         }
         try entries.requirePublic("next")
-        let text = entries.octets("next")
+        let text = entries.bytes("next")
         let isRequest = ["-----BEGIN CERTIFICATE REQUEST", "-----BEGIN NEW CERTIFICATE REQUEST"].contains {
             text.starts(with: $0.utf8)
         }
         let isKey = text.starts(with: "-----BEGIN PUBLIC KEY".utf8)
-        guard let begins = isKey || isRequest ? 0 : UTCText.decode(entries.octets("begins")) else {
+        guard let begins = isKey || isRequest ? 0 : UTCText.decode(entries.bytes("begins")) else {
             throw FormRefusal("begins", "a time such as 2026-12-24T12:00:00Z", "another text")
         }
         let announcement = try await FormRefusal.about("next") { () throws(ServerError) in
@@ -203,9 +203,9 @@ struct FormResponder: RefusingResponder, Sendable {
     private func propose(
         _ app: AppName, _ entries: FormEntries, _ session: PageSession
     ) async throws(FormRefusal) -> String {
-        guard let reason = String(validating: entries.octets("reason"), as: UTF8.self),
+        guard let reason = String(validating: entries.bytes("reason"), as: UTF8.self),
             (1...1_024).contains(reason.utf8.count)
-        else { throw FormRefusal("reason", "1 to 1024 octets of text", "another text, or nothing") }
+        else { throw FormRefusal("reason", "1 to 1024 bytes of text", "another text, or nothing") }
         let kinds = FormRoute.kinds.filter { entries.isChecked($0.rawValue) }
         guard kinds.isEmpty || catalog.ledger.generation(of: app) == 0 else {
             throw FormRefusal(
@@ -222,7 +222,7 @@ struct FormResponder: RefusingResponder, Sendable {
         defer { turns.end(session.actor) }
         return try await FormRefusal.about(nil, ["reason": "reason"]) {
             [catalog, publisher] () async throws(ServerError) in
-            var wishes = Catalog.ContentWishes()
+            var wishes = Catalog.DraftOptions()
             if !kinds.isEmpty {
                 var formats: [ContentFormat] = []
                 for kind in kinds { formats.append(try ContentFormat(kind, refresh: 3_600)) }

@@ -6,7 +6,7 @@ struct PageSessions: Sendable {
     /// The cookie of somebody who is asked to use a passkey.
     static let visitorCookie = "__Host-holdfast-visitor"
     /// More than a browser has for one host.
-    private static let greatestCookieCount = 64
+    private static let maximumCookieCount = 64
 
     private let catalog: Catalog
 
@@ -57,8 +57,8 @@ struct PageSessions: Sendable {
     /// The value of a cookie; nil if it is missing, or if two have the name.
     static func value(_ name: String, of request: ListenerRequest) -> [UInt8]? {
         guard let header = request.header("Cookie") else { return nil }
-        let parts = header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: greatestCookieCount)
-        guard parts.count <= greatestCookieCount else { return nil }
+        let parts = header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: maximumCookieCount)
+        guard parts.count <= maximumCookieCount else { return nil }
         let values = parts.map { $0.drop { $0 == 0x20 } }.filter { $0.starts(with: "\(name)=".utf8) }
         guard let value = values.first, values.count == 1 else { return nil }
         return Array(value.dropFirst(name.utf8.count + 1))

@@ -1,4 +1,4 @@
-/// Reads what the script of the pages sends. Octets are in Base64 for addresses, as browsers write challenges.
+/// Reads what the script of the pages sends. Bytes are in Base64 for addresses, as browsers write challenges.
 struct SignInBody {
     private var fields: JSONFields
 
@@ -6,23 +6,23 @@ struct SignInBody {
     private static let limit = 64 << 10
 
     /// - Throws: ``ServerError`` `malformed` for what is not one object of JSON.
-    init(_ octets: [UInt8]) throws(ServerError) {
-        fields = try JSONFields(try JSONReader.read(octets, "body", limit: Self.limit), "")
+    init(_ bytes: [UInt8]) throws(ServerError) {
+        fields = try JSONFields(try JSONReader.read(bytes, "body", limit: Self.limit), "")
     }
 
     /// What a passkey signed, and which one says that it did.
     mutating func assertion() throws(ServerError) -> (assertion: PasskeyAssertion, credential: [UInt8]) {
-        let credential = try octets("credential", atMost: AuthenticatorData.longestID)
+        let credential = try bytes("credential", atMost: AuthenticatorData.maximumID)
         let assertion = try PasskeyAssertion(
-            authenticatorData: octets("authenticatorData"), clientDataJSON: octets("clientDataJSON"),
-            signature: octets("signature"))
+            authenticatorData: bytes("authenticatorData"), clientDataJSON: bytes("clientDataJSON"),
+            signature: bytes("signature"))
         return (assertion, credential)
     }
 
     /// A new passkey.
     mutating func registration() throws(ServerError) -> PasskeyRegistration {
         PasskeyRegistration(
-            attestationObject: try octets("attestationObject"), clientDataJSON: try octets("clientDataJSON"))
+            attestationObject: try bytes("attestationObject"), clientDataJSON: try bytes("clientDataJSON"))
     }
 
     /// The token of an invitation.
@@ -39,8 +39,8 @@ struct SignInBody {
     /// Nothing may be left.
     func finish() throws(ServerError) { try fields.finish() }
 
-    private mutating func octets(_ name: String, atMost limit: Int = 8 << 10) throws(ServerError) -> [UInt8] {
-        try fields.text(name, "Base64 for addresses, without padding, of at most \(limit) octets") { text in
+    private mutating func bytes(_ name: String, atMost limit: Int = 8 << 10) throws(ServerError) -> [UInt8] {
+        try fields.text(name, "Base64 for addresses, without padding, of at most \(limit) bytes") { text in
             text.count <= 2 * limit ? Base64URL.decode(text).flatMap { $0.count <= limit ? $0 : nil } : nil
         }
     }

@@ -6,9 +6,9 @@ import Synchronization
 /// for a day and the server verify and write each time.
 final class SignInRates: Sendable {
     /// One in three seconds for each source, after the first forty. A sign-in takes two.
-    private let calls = Mutex(SourceBuckets(rate: 1.0 / 3, burst: 40, greatestCount: 4_096))
+    private let calls = Mutex(SourceBuckets(rate: 1.0 / 3, burst: 40, maximumCount: 4_096))
     /// One in two seconds for each session, after the first thirty. An approval takes two.
-    private let sessions = Mutex(TokenBuckets<Digest>(rate: 0.5, burst: 30, greatestCount: 2_048))
+    private let sessions = Mutex(TokenBuckets<Digest>(rate: 0.5, burst: 30, maximumCount: 2_048))
     private let instant: @Sendable () -> UInt64
 
     /// - Parameter instant: nanoseconds that never go back.

@@ -10,7 +10,7 @@ extension SignInResponder {
             let chain = try await catalog.approvers()
             let end = change.approvalEnd(with: try await catalog.app(app).settings)
             return (
-                try ApprovalText(verdict, change.subject(for: chain), end: end).octets,
+                try ApprovalText(verdict, change.subject(for: chain), end: end).bytes,
                 try await catalog.passkeys(in: chain.head.approvers).filter {
                     $0.isFor(app) && chain.head.approvers.member($0.key.identity)?.approves(app) == true
                 }
@@ -95,7 +95,7 @@ extension SignInResponder {
 
 extension Catalog {
     /// A change of an app.
-    fileprivate func standing(of id: RandomID, in app: AppName) async throws(ServerError) -> ChangeStanding {
+    fileprivate func standing(of id: RandomID, in app: AppName) async throws(ServerError) -> ChangeStatus {
         let change = try await standing(of: id)
         guard change.app == app else {
             throw ServerError(.notFound, of: "change", expected: "a change of \(app)", found: "\(id)")

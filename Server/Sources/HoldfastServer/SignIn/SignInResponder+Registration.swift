@@ -18,7 +18,7 @@ extension SignInResponder {
             asked.ceremony.challenge,
             [
                 // One for each invitation: authenticators keep one passkey for each user of a name.
-                "user": .text(Base64URL.encode(invitation.token.octets)), "person": .text(invitation.person),
+                "user": .text(Base64URL.encode(invitation.token.bytes)), "person": .text(invitation.person),
                 "purpose": .text(invitation.purpose.rawValue), "until": AdministrationView.time(invitation.end),
                 "algorithms": .array(COSEKey.Algorithm.allCases.map { .integer($0.rawValue) }),
             ], keeping: asked.ceremony)

@@ -221,7 +221,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         _ challenge: PasskeyChallenge, _ members: [String: CanonicalJSON], keeping ceremony: PasskeyCeremony? = nil
     ) -> ListenerAnswer {
         var all = members
-        all["challenge"] = .text(Base64URL.encode(challenge.octets))
+        all["challenge"] = .text(Base64URL.encode(challenge.bytes))
         all["party"] = .text(party.id)
         all["milliseconds"] = .integer(PasskeyCeremony.span * 1_000)
         return AdministrationResponder.json(

@@ -30,15 +30,15 @@ enum SignInRoute: Sendable, Hashable {
             self = .signOut
             return
         }
-        guard let step = Step(octets: last) else { return nil }
+        guard let step = Step(bytes: last) else { return nil }
         if has("signin", nil) {
             self = .signIn(step)
         } else if has("approvers", "sign", nil) {
             self = .statement(step)
         } else if has("invitation", nil, nil), let id = Digest(hex: parts[2]) {
             self = .invitation(id, step)
-        } else if has("changes", nil, nil, nil, nil), let app = AppName(octets: parts[2]),
-            let change = RandomID(hex: parts[3]), let verdict = ApprovalText.Verdict(octets: parts[4])
+        } else if has("changes", nil, nil, nil, nil), let app = AppName(bytes: parts[2]),
+            let change = RandomID(hex: parts[3]), let verdict = ApprovalText.Verdict(bytes: parts[4])
         {
             self = .verdict(app, change, verdict, step)
         } else {

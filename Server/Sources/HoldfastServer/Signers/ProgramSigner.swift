@@ -8,13 +8,13 @@ struct ProgramSigner: Sendable {
     let approved: ApprovedSubject
 
     /// As long as a signature by an RSA key of 8,192 bits: anything longer is text.
-    private static let longestSignature = 1_024
+    private static let maximumSignature = 1_024
     /// How a program says that it will not sign this.
     private static let refusal: Int32 = 1
 
-    /// Has octets signed. It blocks the thread; nobody has verified what it returns.
+    /// Has bytes signed. It blocks the thread; nobody has verified what it returns.
     /// - Parameters:
-    ///   - message: the octets; the program hashes them itself.
+    ///   - message: the bytes; the program hashes them itself.
     ///   - use: what they are.
     ///   - document: the document whose digest they contain; nil if they say everything.
     /// - Throws: ``ServerError`` `signerProgram`.
@@ -24,16 +24,16 @@ struct ProgramSigner: Sendable {
         let request = SigningRequest(
             key: key, publicKey: publicKey, use: use, content: content, approved: approved, message: message,
             document: document)
-        return try octets(
-            of: ProgramRun.runBlocking(program, input: request.octets, output: .atMost(Self.longestSignature)),
+        return try bytes(
+            of: ProgramRun.runBlocking(program, input: request.bytes, output: .atMost(Self.maximumSignature)),
             for: use)
     }
 
     /// What a program printed; nobody has verified it.
     /// - Throws: ``ServerError`` `signerProgram` if it did not sign.
-    func octets(of end: ProgramRun.End, for use: SigningRequest.Use) throws(ServerError) -> [UInt8] {
+    func bytes(of end: ProgramRun.End, for use: SigningRequest.Use) throws(ServerError) -> [UInt8] {
         switch end {
-        case .ended(code: 0, let octets) where !octets.isEmpty: return octets
+        case .ended(code: 0, let bytes) where !bytes.isEmpty: return bytes
         case .ended(code: Self.refusal, _):
             throw failure(
                 "that it signs a \(use.rawValue)", "that it refuses (exit code \(Self.refusal))",
@@ -42,7 +42,7 @@ struct ProgramSigner: Sendable {
         case .ended(let code, _): throw failure("that it ends with exit code 0", "exit code \(code)")
         case .signaled(let signal): throw failure("that it ends by itself", "that signal \(signal) ended it")
         case .printedTooMuch:
-            throw failure("a signature of at most \(Self.longestSignature) octets", "more")
+            throw failure("a signature of at most \(Self.maximumSignature) bytes", "more")
         case .timedOut: throw failure("a signature within \(program.limit) s", "none; the program was ended")
         case .notStarted(let reason): throw failure("a program that can be started", reason)
         }

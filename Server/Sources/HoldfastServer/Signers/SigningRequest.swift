@@ -4,7 +4,7 @@
 /// The approvals are those that counted when the content was published. What is signed again for it later comes with the
 /// same ones, so a program that has seen them in time knows the content again by its digest.
 struct SigningRequest: Sendable {
-    /// What the octets to sign are.
+    /// What the bytes to sign are.
     enum Use: String, Sendable, Hashable, CaseIterable {
         /// One entry of a fingerprint list.
         case list
@@ -33,14 +33,14 @@ struct SigningRequest: Sendable {
 
     private static let name = "holdfast-signing-request-v1"
 
-    /// The canonical octets.
-    var octets: [UInt8] {
+    /// The canonical bytes.
+    var bytes: [UInt8] {
         let evidence = approved.evidence
         var members: [String: CanonicalJSON] = [
             "format": .text(Self.name), "server": .text("\(key.server)"), "app": .text("\(key.app)"),
             "key": .text(key.id), "purpose": .text(key.purpose.rawValue),
             "publicKey": .text(Base64.encode(publicKey)), "use": .text(use.rawValue),
-            "message": .text(Base64.encode(message)), "content": .text(Base64.encode(content.octets)),
+            "message": .text(Base64.encode(message)), "content": .text(Base64.encode(content.bytes)),
             "approvals": .array(
                 evidence.approvals.map { approval in
                     .object([
@@ -65,6 +65,6 @@ struct SigningRequest: Sendable {
         ]
         if let document { members["document"] = .text(Base64.encode(document)) }
         if let proposer = evidence.proposer { members["proposer"] = .text("\(proposer)") }
-        return CanonicalJSON.object(members).octets
+        return CanonicalJSON.object(members).bytes
     }
 }

@@ -63,7 +63,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         guard ASCIIText.isPrintable(text.utf8, 1...Self.limit), Self.begins(text), let read = Self.read(text) else {
             throw Self.invalid(
                 "an address such as postgresql://USER@HOST/DATABASE?sslmode=verify-full",
-                "another text of \(text.utf8.count) octets", "Write it as libpq has it, percent-encoded.")
+                "another text of \(text.utf8.count) bytes", "Write it as libpq has it, percent-encoded.")
         }
         if let name = read.keys.filter({ !Self.allowed.contains($0) }).min() {
             throw Self.invalid(
@@ -103,9 +103,9 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func encoded(_ text: String) -> String {
-        text.utf8.map { octet in
-            ASCIIText.isAlphanumeric(octet) || "-._~/:,".utf8.contains(octet)
-                ? String(UnicodeScalar(octet)) : "%" + Hex.encode([octet]).uppercased()
+        text.utf8.map { byte in
+            ASCIIText.isAlphanumeric(byte) || "-._~/:,".utf8.contains(byte)
+                ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
         }.joined()
     }
 

@@ -45,7 +45,7 @@ import Holdfast
     /// What `{now}` says instead of the database's own time.
     private let clock: (any WallClock)?
     /// What has to be held by whoever writes; nil for a command.
-    private let hold: DatabaseHold?
+    private let hold: DatabaseLock?
     private var mode = Mode.reading
     /// Whether it can be used no longer.
     private(set) var isBroken = false
@@ -63,7 +63,7 @@ import Holdfast
     ///   - hold: what a server has while it serves; nil for a command.
     /// - Throws: ``ServerError`` `unreachableDatabase`; `database` for one that cannot be used.
     init(
-        _ address: PostgreSQLAddress, limits: PostgreSQLLimits, clock: (any WallClock)?, hold: DatabaseHold? = nil
+        _ address: PostgreSQLAddress, limits: PostgreSQLLimits, clock: (any WallClock)?, hold: DatabaseLock? = nil
     ) throws(ServerError) {
         guard let made = unsafe PQconnectdb(address.connectionText) else {
             throw PostgreSQLFailure.unreachable("no memory for a connection")
@@ -218,31 +218,31 @@ import Holdfast
 
     /// Sends a statement with its values, all binary: what they are is said beside it and never found out from their look.
     private func send(_ text: String, _ values: [StorageValue]) -> Bool {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var (types, starts, lengths): ([Oid], [Int?], [Int32]) = ([], [], [])
         for value in values {
-            let start = octets.count
+            let start = bytes.count
             switch value {
             case .null: types.append(0)
             case .integer(let number):
                 types.append(PostgreSQLResult.integer)
                 for shift in stride(from: 56, through: 0, by: -8) {
-                    octets.append(UInt8(truncatingIfNeeded: number >> shift))
+                    bytes.append(UInt8(truncatingIfNeeded: number >> shift))
                 }
             case .text(let text):
                 types.append(PostgreSQLResult.text)
-                octets.append(contentsOf: text.utf8)
-            case .octets(let more):
-                types.append(PostgreSQLResult.octets)
-                octets.append(contentsOf: more)
+                bytes.append(contentsOf: text.utf8)
+            case .bytes(let more):
+                types.append(PostgreSQLResult.bytes)
+                bytes.append(contentsOf: more)
             }
             starts.append(value == .null ? nil : start)
-            lengths.append(Int32(clamping: octets.count - start))
+            lengths.append(Int32(clamping: bytes.count - start))
         }
-        // Without an octet there may be no address, which would be null.
-        octets.append(0)
+        // Without an byte there may be no address, which would be null.
+        bytes.append(0)
         let formats = [Int32](repeating: 1, count: values.count)
-        return unsafe octets.withUnsafeBufferPointer { buffer in
+        return unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return false }
             return unsafe base.withMemoryRebound(to: CChar.self, capacity: buffer.count) { base in
                 let places = unsafe starts.map { start in unsafe start.map { unsafe base + $0 } }

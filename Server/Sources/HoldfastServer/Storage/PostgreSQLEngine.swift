@@ -30,7 +30,7 @@ public final class PostgreSQLEngine: StorageEngine {
     ///   - migrations: the steps that this program knows.
     static func open(
         _ address: PostgreSQLAddress, access: SQLiteConnection.Access = .writing, clock: (any WallClock)?,
-        limits: PostgreSQLLimits = .usual, hold: DatabaseHold? = nil, migrations: PostgreSQLMigrations = .newest
+        limits: PostgreSQLLimits = .usual, hold: DatabaseLock? = nil, migrations: PostgreSQLMigrations = .newest
     ) async throws(ServerError) -> PostgreSQLEngine {
         let engine = PostgreSQLEngine(address, clock, limits, hold)
         do throws(ServerError) {
@@ -63,7 +63,7 @@ public final class PostgreSQLEngine: StorageEngine {
     }
 
     private init(
-        _ address: PostgreSQLAddress, _ clock: (any WallClock)?, _ limits: PostgreSQLLimits, _ hold: DatabaseHold?
+        _ address: PostgreSQLAddress, _ clock: (any WallClock)?, _ limits: PostgreSQLLimits, _ hold: DatabaseLock?
     ) {
         func slot(_ name: String) -> PostgreSQLSlot {
             PostgreSQLSlot(name, limits) { () throws(ServerError) in
@@ -114,7 +114,7 @@ public final class PostgreSQLEngine: StorageEngine {
             defer { slot.settle() }
             let value: Value
             do throws(ServerError) {
-                guard ticket?.isHeld ?? true else { throw DatabaseHold.lost }
+                guard ticket?.isHeld ?? true else { throw DatabaseLock.lost }
                 value = try body(connection)
             } catch {
                 connection.rollback()

@@ -4,7 +4,7 @@ struct PostgreSQLMigrations: Sendable {
     /// One of them.
     struct Step: Sendable {
         /// Its statements.
-        let octets: [UInt8]
+        let bytes: [UInt8]
         /// Whether programs that do not know it go on reading and writing beside those that do: it only adds tables, or
         /// columns that may be null or have a default, and changes nothing that they read or write.
         let isAdditive: Bool
@@ -33,7 +33,7 @@ struct PostgreSQLMigrations: Sendable {
 
     /// The steps of this program.
     static let newest = PostgreSQLMigrations(
-        known: steps.enumerated().map { Step(octets: $1, isAdditive: additive.contains($0 + 1)) })
+        known: steps.enumerated().map { Step(bytes: $1, isAdditive: additive.contains($0 + 1)) })
 
     /// The steps that a program knows.
     let known: [Step]
@@ -87,7 +87,7 @@ struct PostgreSQLMigrations: Sendable {
         // Its lock is that of whoever writes: nobody else is in the middle of anything.
         let ticket = try connection.begin(.writing)
         do throws(ServerError) {
-            guard ticket?.isHeld ?? true else { throw DatabaseHold.lost }
+            guard ticket?.isHeld ?? true else { throw DatabaseLock.lost }
             // Another server may have taken it meanwhile.
             let version = Int(try version(of: connection))
             if version == 0 {
@@ -117,12 +117,12 @@ struct PostgreSQLMigrations: Sendable {
         switch right {
         case .alone: break
         case .beside where step.isAdditive: break
-        case .beside, .none: try DatabaseHold.requireFree(on: connection)
+        case .beside, .none: try DatabaseLock.requireFree(on: connection)
         }
         if try !Self.saysOldest(connection) {
             try connection.execute("ALTER TABLE schema_version ADD COLUMN oldest BIGINT NOT NULL DEFAULT 1")
         }
-        try connection.execute(String(decoding: step.octets, as: UTF8.self))
+        try connection.execute(String(decoding: step.bytes, as: UTF8.self))
         try connection.run(text: "UPDATE schema_version SET version = $1", [.integer(Int64(version + 1))])
         guard !step.isAdditive else { return }
         try connection.run(text: "UPDATE schema_version SET oldest = $1", [.integer(Int64(version + 1))])

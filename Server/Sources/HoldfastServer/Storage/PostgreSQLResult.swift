@@ -6,7 +6,7 @@ import Holdfast
     private let result: OpaquePointer
 
     // The types that this program has (pg_type.dat).
-    static let octets: Oid = 17
+    static let bytes: Oid = 17
     static let integer: Oid = 20
     static let text: Oid = 25
 
@@ -53,27 +53,27 @@ import Holdfast
 
     private func value(_ row: Int32, _ column: Int32) throws(ServerError) -> StorageValue {
         guard unsafe PQgetisnull(result, row, column) == 0 else { return .null }
-        let octets = unsafe UnsafeRawBufferPointer(
+        let bytes = unsafe UnsafeRawBufferPointer(
             start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
         let isBinary = unsafe PQfformat(result, column) == 1
         switch unsafe (PQftype(result, column), isBinary) {
-        case (Self.octets, true): return .octets(unsafe Array(octets))
+        case (Self.bytes, true): return .bytes(unsafe Array(bytes))
         // Numbers of 64, 16 and 32 bits.
         case (Self.integer, true), (21, true), (23, true):
-            let isNegative = unsafe (octets.first ?? 0) & 0x80 != 0
-            return .integer(unsafe octets.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) })
+            let isNegative = unsafe (bytes.first ?? 0) & 0x80 != 0
+            return .integer(unsafe bytes.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) })
         // Texts, names of the catalog, and everything that statements without parameters return.
-        case (Self.text, true), (19, true), (_, false): return .text(unsafe String(decoding: octets, as: UTF8.self))
+        case (Self.text, true), (19, true), (_, false): return .text(unsafe String(decoding: bytes, as: UTF8.self))
         default:
             throw ServerError(
-                .damagedDatabase, of: "column \(column)", expected: "a number, a text or octets", found: "another type")
+                .damagedDatabase, of: "column \(column)", expected: "a number, a text or bytes", found: "another type")
         }
     }
 
     /// A field of an error: a code, or a name of this program's tables.
     private func field(_ name: UnicodeScalar) -> String? {
         guard let text = unsafe PQresultErrorField(result, Int32(name.value)) else { return nil }
-        let octets = unsafe Array(String(cString: text).utf8)
-        return ASCIIText.isName(octets, 1...63, others: "_") ? String(decoding: octets, as: UTF8.self) : nil
+        let bytes = unsafe Array(String(cString: text).utf8)
+        return ASCIIText.isName(bytes, 1...63, others: "_") ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

@@ -1,6 +1,6 @@
 /// One text of SQL for every engine. What engines say differently is named in braces: `{now}` is the database's time in
 /// seconds since 1970, `{lock}` locks the rows of a SELECT until the end of the transaction, `{skip}` leaves out rows that
-/// others have locked, and `{blob}` is the type of octets. Parameters are `$1`, `$2` and so on.
+/// others have locked, and `{blob}` is the type of bytes. Parameters are `$1`, `$2` and so on.
 public struct Query: Sendable, Hashable, ExpressibleByStringLiteral {
     /// How an engine says what queries name.
     public struct Dialect: Sendable {
@@ -10,7 +10,7 @@ public struct Query: Sendable, Hashable, ExpressibleByStringLiteral {
         public let lock: String
         /// After ``lock``.
         public let skip: String
-        /// The type of octets.
+        /// The type of bytes.
         public let blob: String
 
         /// Names the words of an engine.

@@ -10,7 +10,7 @@ import Holdfast
     private var statements: [String: OpaquePointer] = unsafe [:]
 
     /// More than this program has; beyond, all are prepared anew.
-    private static let greatestStatements = 512
+    private static let maximumStatements = 512
 
     /// How long to wait for another program's lock, in milliseconds.
     private static let patience: Int32 = 5_000
@@ -128,13 +128,13 @@ import Holdfast
             unsafe statement = known
         } else {
             unsafe statement = try prepare(query.rendered(for: dialect), flags: SQLITE_PREPARE_PERSISTENT)
-            if unsafe statements.count >= Self.greatestStatements {
+            if unsafe statements.count >= Self.maximumStatements {
                 unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
                 unsafe statements = [:]
             }
             unsafe statements[query.text] = unsafe statement
         }
-        // A statement that is not reset keeps its transaction open, and its octets in memory.
+        // A statement that is not reset keeps its transaction open, and its bytes in memory.
         defer {
             unsafe sqlite3_reset(statement)
             unsafe sqlite3_clear_bindings(statement)
@@ -182,7 +182,7 @@ import Holdfast
         _ value: StorageValue, _ parameter: String, _ statement: OpaquePointer
     ) throws(ServerError) {
         let index = unsafe sqlite3_bind_parameter_index(statement, parameter)
-        // SQLITE_TRANSIENT: SQLite copies the octets before this returns.
+        // SQLITE_TRANSIENT: SQLite copies the bytes before this returns.
         let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code =
             switch value {
@@ -191,11 +191,11 @@ import Holdfast
             case .text(let text):
                 unsafe sqlite3_bind_text64(
                     statement, index, text, UInt64(text.utf8.count), copied, UInt8(SQLITE_UTF8))
-            case .octets(let octets):
+            case .bytes(let bytes):
                 // An empty array may have no address, which would bind NULL.
-                octets.isEmpty
+                bytes.isEmpty
                     ? unsafe sqlite3_bind_zeroblob(statement, index, 0)
-                    : unsafe sqlite3_bind_blob64(statement, index, octets, UInt64(octets.count), copied)
+                    : unsafe sqlite3_bind_blob64(statement, index, bytes, UInt64(bytes.count), copied)
             }
         guard code == SQLITE_OK else { throw unsafe Self.error(code, connection) }
     }
@@ -204,16 +204,16 @@ import Holdfast
         switch unsafe sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, column))
         case SQLITE_TEXT:
-            let octets = unsafe sqlite3_column_text(statement, column)
+            let bytes = unsafe sqlite3_column_text(statement, column)
             let count = unsafe Int(sqlite3_column_bytes(statement, column))
             return .text(
                 unsafe String(
-                    decoding: UnsafeBufferPointer(start: octets, count: octets == nil ? 0 : count), as: UTF8.self))
+                    decoding: UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : count), as: UTF8.self))
         case SQLITE_BLOB:
-            let octets = unsafe sqlite3_column_blob(statement, column)
+            let bytes = unsafe sqlite3_column_blob(statement, column)
             let count = unsafe Int(sqlite3_column_bytes(statement, column))
-            return .octets(
-                unsafe Array(UnsafeRawBufferPointer(start: octets, count: octets == nil ? 0 : count)))
+            return .bytes(
+                unsafe Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)))
         // A STRICT table has no other type that this program writes.
         default: return .null
         }

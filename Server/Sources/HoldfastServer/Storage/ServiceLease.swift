@@ -65,7 +65,7 @@ final class ServiceLease: Service {
                 leased_until = excluded.leased_until \
                 WHERE service_lease.holder = excluded.holder OR service_lease.leased_until < {now} \
                 OR service_lease.leased_until > {now} + $4 + $4 RETURNING name
-                """, [.text(name), .octets(holder.octets), .text(machine), .integer(seconds)]
+                """, [.text(name), .bytes(holder.bytes), .text(machine), .integer(seconds)]
             ).isEmpty
         }
         state.withLock { state in
@@ -81,7 +81,7 @@ final class ServiceLease: Service {
         let (name, holder) = (name, holder)
         _ = try? await engine.write { session throws(ServerError) in
             try session.run(
-                "DELETE FROM service_lease WHERE name = $1 AND holder = $2", [.text(name), .octets(holder.octets)])
+                "DELETE FROM service_lease WHERE name = $1 AND holder = $2", [.text(name), .bytes(holder.bytes)])
         }
     }
 

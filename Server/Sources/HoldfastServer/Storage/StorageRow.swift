@@ -26,17 +26,17 @@ public struct StorageRow: Sendable, Hashable {
         return value
     }
 
-    /// Octets.
+    /// Bytes.
     /// - Throws: ``ServerError`` `damagedDatabase`.
-    public func octets(_ column: Int) throws(ServerError) -> [UInt8] {
-        guard case .octets(let value) = self[column] else { throw Self.another(column, "octets") }
+    public func bytes(_ column: Int) throws(ServerError) -> [UInt8] {
+        guard case .bytes(let value) = self[column] else { throw Self.another(column, "bytes") }
         return value
     }
 
-    /// Octets, or nil for null.
+    /// Bytes, or nil for null.
     /// - Throws: ``ServerError`` `damagedDatabase`.
-    public func optionalOctets(_ column: Int) throws(ServerError) -> [UInt8]? {
-        self[column] == .null ? nil : try octets(column)
+    public func optionalBytes(_ column: Int) throws(ServerError) -> [UInt8]? {
+        self[column] == .null ? nil : try bytes(column)
     }
 
     /// A text, or nil for null.
@@ -51,9 +51,9 @@ public struct StorageRow: Sendable, Hashable {
         self[column] == .null ? nil : try integer(column)
     }
 
-    /// What a closure makes of octets; it returns nil for what the column must not have.
-    func octets<Value>(_ column: Int, _ read: ([UInt8]) -> Value?) throws(ServerError) -> Value {
-        guard let value = read(try octets(column)) else { throw Self.another(column, "octets of that column") }
+    /// What a closure makes of bytes; it returns nil for what the column must not have.
+    func bytes<Value>(_ column: Int, _ read: ([UInt8]) -> Value?) throws(ServerError) -> Value {
+        guard let value = read(try bytes(column)) else { throw Self.another(column, "bytes of that column") }
         return value
     }
 

@@ -6,8 +6,8 @@ public enum StorageValue: Sendable, Hashable {
     case integer(Int64)
     /// Text.
     case text(String)
-    /// Octets.
-    case octets([UInt8])
+    /// Bytes.
+    case bytes([UInt8])
 
     /// Refuses what an engine could not store: PostgreSQL has no texts with NUL, so no engine takes one.
     /// - Throws: ``ServerError`` `invalidValue`.
@@ -24,6 +24,6 @@ public enum StorageValue: Sendable, Hashable {
     /// A number that may be absent.
     static func optional(_ number: Int64?) -> StorageValue { number.map(StorageValue.integer) ?? .null }
 
-    /// Octets that may be absent.
-    static func optional(_ octets: [UInt8]?) -> StorageValue { octets.map(StorageValue.octets) ?? .null }
+    /// Bytes that may be absent.
+    static func optional(_ bytes: [UInt8]?) -> StorageValue { bytes.map(StorageValue.bytes) ?? .null }
 }

@@ -38,7 +38,7 @@ public struct HostLeases: Sendable {
                 ORDER BY next_poll_at, id LIMIT $3 {lock} {skip}) \
                 UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM due) \
                 RETURNING id, app, name, port, next_poll_at
-                """, [.octets(token.octets), .integer(span), .integer(limit)])
+                """, [.bytes(token.bytes), .integer(span), .integer(limit)])
             return try Self.leases(rows, token)
         }
     }
@@ -64,7 +64,7 @@ public struct HostLeases: Sendable {
                 RETURNING id, app, name, port, id
                 """,
                 [
-                    .octets(token.octets), .integer(span), .text("\(app)"), .integer(after), .integer(limit),
+                    .bytes(token.bytes), .integer(span), .text("\(app)"), .integer(after), .integer(limit),
                 ])
             return try Self.leases(rows, token)
         }
@@ -79,7 +79,7 @@ public struct HostLeases: Sendable {
         for (_, _, row) in places.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
             leases.append(
                 Lease(
-                    id: try row.integer(0), app: try row.text(1) { AppName(octets: $0) }, name: try row.text(2),
+                    id: try row.integer(0), app: try row.text(1) { AppName(bytes: $0) }, name: try row.text(2),
                     port: try row.integer(3), token: token))
         }
         return leases
@@ -131,7 +131,7 @@ public struct HostLeases: Sendable {
             UPDATE host SET lease_token = NULL, leased_until = NULL, next_poll_at = {now} + $3 \
             WHERE id = $1 AND lease_token = $2 RETURNING id
             """,
-            [.integer(given.lease.id), .octets(given.lease.token.octets), .integer(given.delay)]
+            [.integer(given.lease.id), .bytes(given.lease.token.bytes), .integer(given.delay)]
         ).isEmpty
     }
 }

@@ -28,7 +28,7 @@ public struct HostWatch: Sendable {
         probe.filter = AddressFilter(allowing: allowed)
         probe.resolver = resolver
         probe.deadlines = deadlines
-        probe.maximumChainBytes = HostChain.maximumBytes
+        probe.maximumChainBytes = CertificateChain.maximumBytes
         probe.eventLoopGroup = ProbeThread.group
         self.probe = probe
     }
@@ -86,7 +86,7 @@ public struct HostWatch: Sendable {
         }
 
         /// Whether clients accept a chain of the host. It says nothing about who has the key of the leaf.
-        func accepts(_ chain: HostChain, validator: any ChainValidator, at time: Date) -> Bool {
+        func accepts(_ chain: CertificateChain, validator: any ChainValidator, at time: Date) -> Bool {
             let trust = ServerTrust(
                 chain: PresentedChain(chain.certificates), purpose: .server(identity: host), validator: validator)
             return pinsAlone != nil && policy.evaluate(trust, at: time).isTrusted

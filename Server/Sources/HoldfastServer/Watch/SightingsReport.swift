@@ -6,7 +6,7 @@ struct SightingsReport: Sendable {
         /// The address, with its port.
         let address: String
         /// The chain.
-        let chain: HostChain
+        let chain: CertificateChain
     }
 
     /// When, in seconds since 1970.
@@ -44,11 +44,11 @@ struct SightingsReport: Sendable {
             return der
         }
         try fields.finish()
-        return Shown(address: address, chain: try HostChain(certificates))
+        return Shown(address: address, chain: try CertificateChain(certificates))
     }
 
-    private static func text(_ octets: [UInt8]) -> String? {
-        ASCIIText.isPrintable(octets, 1...255) ? String(decoding: octets, as: UTF8.self) : nil
+    private static func text(_ bytes: [UInt8]) -> String? {
+        ASCIIText.isPrintable(bytes, 1...255) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }
 

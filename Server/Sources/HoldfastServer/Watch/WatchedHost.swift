@@ -28,11 +28,11 @@ public struct WatchedHost: Sendable, Hashable {
         var rules: [PinRule] = []
         do {
             for key in published?.keys ?? [] {
-                let pin = try Pin(subject: .publicKey, digest: key.pin.octets)
+                let pin = try Pin(subject: .publicKey, digest: key.pin.bytes)
                 rules.append(PinRule(pin, at: key.role == .leaf ? .leaf : .issuer))
             }
             for certificate in published?.certificates ?? [] {
-                let pin = try Pin(subject: .certificate, digest: certificate.fingerprint.octets)
+                let pin = try Pin(subject: .certificate, digest: certificate.fingerprint.bytes)
                 rules.append(PinRule(pin, at: .depth(Int(certificate.depth))))
             }
             for certificate in announcedCertificates {

@@ -46,7 +46,7 @@ public struct Watcher: Service {
     private static let lease: Int64 = 180
     /// A name may resolve to thousands of addresses: these are all that are asked, with both kinds of key, and one more that
     /// says so.
-    private static let greatestFindings = 2 * HostProbe.maximumAddresses + 1
+    private static let maximumFindings = 2 * HostProbe.maximumAddresses + 1
     /// Between two questions for hosts that are due.
     private static let rest: Duration = .seconds(5)
 
@@ -151,7 +151,7 @@ public struct Watcher: Service {
 
     /// A look that has ended.
     private struct Look: Sendable {
-        let target: WatchScene.Target
+        let target: WatchTargets.Target
         let delay: Int64
         let findings: [WatchFinding]
     }
@@ -163,7 +163,7 @@ public struct Watcher: Service {
         let scene = try await catalog.watchScene(of: taken, remembering: memory)
         var reports: [Report] = []
         var failures: [ServerError] = []
-        var due: [(target: WatchScene.Target, delay: Int64)] = []
+        var due: [(target: WatchTargets.Target, delay: Int64)] = []
         var unread: [HostLeases.Return] = []
         for (lease, result) in zip(taken, scene.targets) {
             do throws(ServerError) {
@@ -199,12 +199,12 @@ public struct Watcher: Service {
         Report(app: lease.app, host: "\(lease.name):\(lease.port)", findings: [], alarms: [])
     }
 
-    private func findings(_ target: WatchScene.Target) async -> [WatchFinding] {
+    private func findings(_ target: WatchTargets.Target) async -> [WatchFinding] {
         let findings = await HostWatch(
             validator: target.validator, allowing: settings.allowed, clock: settings.clock,
             resolver: settings.resolver, deadlines: settings.deadlines
         ).look(at: target.watched)
-        return Array(findings.prefix(Self.greatestFindings))
+        return Array(findings.prefix(Self.maximumFindings))
     }
 
     /// Writes down what was seen, in one transaction, then what the audit has to know of it.
@@ -212,7 +212,7 @@ public struct Watcher: Service {
         let seen = looks.map { observations($0.findings) }
         let vantage = settings.vantage
         // A chain that is not kept says nothing, also not in the audit.
-        let stored = Mutex<[Int64: [HostChain]]>([:])
+        let stored = Mutex<[Int64: [CertificateChain]]>([:])
         let returns = zip(looks, seen).map { look, seen in
             HostLeases.Return(lease: look.target.lease, delay: look.delay) { session throws(ServerError) in
                 let now = try session.now()
@@ -257,7 +257,7 @@ public struct Watcher: Service {
     }
 
     private func say(
-        _ looks: [Look], _ chains: [[HostChain]], _ written: Set<Int64>
+        _ looks: [Look], _ chains: [[CertificateChain]], _ written: Set<Int64>
     ) async throws(ServerError) {
         let now = try await catalog.now()
         var strangers: [Catalog.Stranger] = []
@@ -294,13 +294,13 @@ public struct Watcher: Service {
     /// One for each address and chain: what an address shows with its second kind of key has a place of its own.
     private func observations(
         _ findings: [WatchFinding]
-    ) -> [(address: String, chain: HostChain?, failure: String?)] {
+    ) -> [(address: String, chain: CertificateChain?, failure: String?)] {
         var counts: [String: Int] = [:]
         return findings.map { finding in
             let count = (counts[finding.place] ?? 0) + 1
             counts[finding.place] = count
             let place = count == 1 ? finding.place : "\(finding.place) #\(count)"
-            let chain = finding.chain.isEmpty ? nil : try? HostChain(finding.chain)
+            let chain = finding.chain.isEmpty ? nil : try? CertificateChain(finding.chain)
             return (place, chain, chain == nil ? finding.words : nil)
         }
     }

@@ -15,6 +15,6 @@ enum JSONAnswer {
     static func print(_ members: [String: CanonicalJSON]) {
         var members = members
         members["schema"] = .integer(schema)
-        Terminal.printJSON(String(decoding: CanonicalJSON.object(members).octets, as: UTF8.self))
+        Terminal.printJSON(String(decoding: CanonicalJSON.object(members).bytes, as: UTF8.self))
     }
 }

@@ -95,7 +95,7 @@ struct ActorOption: ParsableArguments {
 enum InputFile {
     private static let limit = 16 << 20
 
-    static func octets(_ path: String) throws -> [UInt8] {
+    static func bytes(_ path: String) throws -> [UInt8] {
         // ACME clients make links to what is newest.
         let file = URL(filePath: path).resolvingSymlinksInPath()
         guard let size = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey]),
@@ -111,18 +111,18 @@ enum InputFile {
 
     /// The certificates of a file, PEM or DER.
     static func certificates(_ path: String) throws -> [[UInt8]] {
-        try PEMFile.certificates(octets(path), named: path)
+        try PEMFile.certificates(bytes(path), named: path)
     }
 
     /// A public key: what `holdfastctl keygen` prints, PEM, or DER.
     static func publicKey(_ path: String) throws -> ApproverKey {
-        let octets = try octets(path)
-        if octets.first == 0x30 { return try ApproverKey(der: octets) }
-        let isPEM = octets.split(separator: 0x0A).contains { $0.starts(with: "-----BEGIN ".utf8) }
+        let bytes = try bytes(path)
+        if bytes.first == 0x30 { return try ApproverKey(der: bytes) }
+        let isPEM = bytes.split(separator: 0x0A).contains { $0.starts(with: "-----BEGIN ".utf8) }
         if isPEM {
-            return try ApproverKey(der: PEMFile.blocks("PUBLIC KEY", of: octets, named: path)[0])
+            return try ApproverKey(der: PEMFile.blocks("PUBLIC KEY", of: bytes, named: path)[0])
         }
-        let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+        let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
         guard line.count <= 128, line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw ValidationError(
                 "\(path) is no public key; give what holdfastctl keygen printed, or one in PEM or DER.")
@@ -134,15 +134,15 @@ enum InputFile {
     static func signatures(_ paths: [String]) throws -> [ApproverSignature] {
         // In an asynchronous function that throws, a closure for `map` that throws ends the optimizing compiler.
         var signatures: [ApproverSignature] = []
-        for path in paths { signatures.append(try ApproverSignature(fileContent: octets(path))) }
+        for path in paths { signatures.append(try ApproverSignature(fileContent: bytes(path))) }
         return signatures
     }
 
     /// Writes a file that is not there yet.
-    static func create(_ path: String, _ octets: [UInt8], mode: Int = 0o644) throws {
+    static func create(_ path: String, _ bytes: [UInt8], mode: Int = 0o644) throws {
         guard !FileManager.default.fileExists(atPath: path),
             FileManager.default.createFile(
-                atPath: path, contents: Data(octets), attributes: [.posixPermissions: mode])
+                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: mode])
         else { throw ValidationError("\(path) exists, or cannot be written; nothing is overwritten.") }
     }
 }
@@ -155,9 +155,9 @@ struct ApproverKeyOptions: ParsableArguments {
     var passwordFile: String?
 
     func read() throws -> ApproverPrivateKey {
-        let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+        let password = try passwordFile.map { try InputFile.bytes($0).prefix { $0 != 0x0A && $0 != 0x0D } }
         return try ApproverPrivateKey(
-            pem: String(decoding: try InputFile.octets(key), as: UTF8.self), password: password.map(Array.init))
+            pem: String(decoding: try InputFile.bytes(key), as: UTF8.self), password: password.map(Array.init))
     }
 }
 

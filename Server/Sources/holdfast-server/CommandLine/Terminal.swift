@@ -10,7 +10,7 @@ enum Terminal {
     /// Prints JSON in one line. Only texts in it can have what would control the terminal, which is escaped as JSON has it.
     static func printJSON(_ json: String) { printAsIs(escapedJSON(json)) }
 
-    /// The same JSON, without octets that would control a terminal.
+    /// The same JSON, without bytes that would control a terminal.
     static func escapedJSON(_ json: String) -> String {
         var escaped = ""
         for scalar in json.unicodeScalars {

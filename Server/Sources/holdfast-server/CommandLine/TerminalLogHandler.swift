@@ -48,7 +48,7 @@ private struct JSONLine: Encodable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // An object of texts can be encoded.
-        let octets = (try? encoder.encode(self)) ?? Data()
-        return Terminal.escapedJSON(String(decoding: octets, as: UTF8.self))
+        let bytes = (try? encoder.encode(self)) ?? Data()
+        return Terminal.escapedJSON(String(decoding: bytes, as: UTF8.self))
     }
 }

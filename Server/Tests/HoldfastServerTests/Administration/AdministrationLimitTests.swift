@@ -17,7 +17,7 @@ struct AdministrationLimitTests {
 
     private static func announcement() throws -> String {
         let pem = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: SigningKey())
-        return String(decoding: CanonicalJSON.object(["request": .text(pem)]).octets, as: UTF8.self)
+        return String(decoding: CanonicalJSON.object(["request": .text(pem)]).bytes, as: UTF8.self)
     }
 
     @Test(
@@ -58,7 +58,9 @@ struct AdministrationLimitTests {
                 try await world.catalog.announce(
                     key: Array(key.publicKey.derRepresentation), on: world.catalogHost, of: world.app, by: "owner")
             }
-            func next() async throws -> NextShown { try await world.catalog.next(of: world.catalogHost, world.app) }
+            func next() async throws -> AnnouncedCertificates {
+                try await world.catalog.next(of: world.catalogHost, world.app)
+            }
             let known = P256.Signing.PrivateKey()
             try await announce(known)
             // A chain was announced before.
@@ -67,11 +69,13 @@ struct AdministrationLimitTests {
             await expectError(.constraint) { try await announce(P256.Signing.PrivateKey()) }
             await expectError(.constraint) {
                 try await world.catalog.announce(
-                    HostChain(world.shown.chain), from: world.now, on: world.catalogHost, of: world.app, by: "owner")
+                    CertificateChain(world.shown.chain), from: world.now, on: world.catalogHost, of: world.app,
+                    by: "owner")
             }
             try await announce(known)
             try await world.catalog.announce(
-                HostChain(world.announced.chain), from: world.now, on: world.catalogHost, of: world.app, by: "owner")
+                CertificateChain(world.announced.chain), from: world.now, on: world.catalogHost, of: world.app,
+                by: "owner")
             #expect(try await next().count == 64)
             world.clock.advance(by: .seconds(181 * 86_400))
             try await announce(P256.Signing.PrivateKey())
@@ -112,9 +116,9 @@ struct AdministrationLimitTests {
         try await AdministrationSite.run { site in
             let world = site.world
             try await world.publish(world.draft { $0.formats = World.fewFormats })
-            let list = try #require(world.publisher.live.current.document(at: "lists/bank.json".utf8)).octets
+            let list = try #require(world.publisher.live.current.document(at: "lists/bank.json".utf8)).bytes
             try await world.engine.write { session throws(ServerError) in
-                _ = try session.run("UPDATE document SET octets = $1 WHERE format LIKE 'trust/%'", [.octets([1])])
+                _ = try session.run("UPDATE document SET octets = $1 WHERE format LIKE 'trust/%'", [.bytes([1])])
             }
             let answer = try await site.call("GET", "/v1/documents/\(Digest(of: list))", token: "read")
             #expect(answer.status == 200 && Array(answer.body.utf8) == list, "\(answer.text)")

@@ -7,10 +7,10 @@ import Testing
 
 @testable import HoldfastServer
 
-/// The bodies of the administration's calls, as octets on the wire.
+/// The bodies of the administration's calls, as bytes on the wire.
 @Suite("Bodies of the administration", .timeLimit(.minutes(5)))
 struct BodyTests {
-    private static let limit = ListenerLimits.administration.bodyOctets
+    private static let limit = ListenerLimits.administration.bodyBytes
     private let key = SigningKey()
     private static let target = "/v1/apps/bank/hosts/\(World.host)/next"
 
@@ -30,31 +30,31 @@ struct BodyTests {
     /// A body that announces a key, with white space to a length.
     private func body(_ site: AdministrationSite, _ length: Int? = nil) throws -> [UInt8] {
         let pem = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: key)
-        let octets = CanonicalJSON.object(["request": .text(pem)]).octets
-        return octets + [UInt8](repeating: 0x20, count: max(0, (length ?? 0) - octets.count))
+        let bytes = CanonicalJSON.object(["request": .text(pem)]).bytes
+        return bytes + [UInt8](repeating: 0x20, count: max(0, (length ?? 0) - bytes.count))
     }
 
     /// A body in chunks (RFC 9112 7.1).
-    private func chunked(_ octets: [UInt8], by size: Int) -> [UInt8] {
+    private func chunked(_ bytes: [UInt8], by size: Int) -> [UInt8] {
         var chunks: [UInt8] = []
-        for start in stride(from: 0, to: octets.count, by: size) {
-            let part = octets[start..<min(octets.count, start + size)]
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            let part = bytes[start..<min(bytes.count, start + size)]
             chunks += Array("\(String(part.count, radix: 16))\r\n".utf8) + part + Array("\r\n".utf8)
         }
         return chunks + Array("0\r\n\r\n".utf8)
     }
 
-    @Test("A body may have 256 KiB and no octet more, with its length or in chunks")
+    @Test("A body may have 256 KiB and no byte more, with its length or in chunks")
     func limits() async throws {
         #expect(Self.limit == 256 << 10)
         try await AdministrationSite.run { site in
             let json = "Content-Type: application/json"
             for (length, status) in [(nil, 200), (Self.limit, 200), (Self.limit + 1, 413)] as [(Int?, Int)] {
-                let octets = try body(site, length)
-                let whole = try await put(site, [json, "Content-Length: \(octets.count)"], octets)
-                #expect(whole.status == status, "\(octets.count): \(whole.text)")
-                let parts = try await put(site, [json, "Transfer-Encoding: chunked"], chunked(octets, by: 10_000))
-                #expect(parts.status == status, "\(octets.count) in chunks: \(parts.text)")
+                let bytes = try body(site, length)
+                let whole = try await put(site, [json, "Content-Length: \(bytes.count)"], bytes)
+                #expect(whole.status == status, "\(bytes.count): \(whole.text)")
+                let parts = try await put(site, [json, "Transfer-Encoding: chunked"], chunked(bytes, by: 10_000))
+                #expect(parts.status == status, "\(bytes.count) in chunks: \(parts.text)")
                 guard status == 413 else { continue }
                 whole.isError(413, .tooLarge)
                 parts.isError(413, .tooLarge)
@@ -70,26 +70,26 @@ struct BodyTests {
     @Test("Lengths that two readers could understand differently are refused, and the connection ends")
     func lengths() async throws {
         try await AdministrationSite.run { site in
-            let octets = try body(site)
+            let bytes = try body(site)
             let json = "Content-Type: application/json"
             for (headers, sent) in [
-                (["Content-Length: \(octets.count)", "Content-Length: 1"], octets),
-                (["Content-Length: \(octets.count)", "Transfer-Encoding: chunked"], chunked(octets, by: 50)),
-                (["Content-Length: +\(octets.count)"], octets), (["Content-Length: -1"], octets),
-                (["Content-Length: 99999999999999999999"], octets), (["Content-Length: 0x20"], octets),
-                (["Transfer-Encoding: chunked, identity"], chunked(octets, by: 50)),
-                (["Transfer-Encoding: gzip"], octets),
-                (["Transfer-Encoding: gzip, chunked"], chunked(octets, by: 50)),
-                (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], chunked(octets, by: 50)),
-                (["Transfer-Encoding: chunked"], Array("g\r\n".utf8) + octets),
-                (["Transfer-Encoding: chunked"], Array("fffffffffffffffff\r\n".utf8) + octets),
+                (["Content-Length: \(bytes.count)", "Content-Length: 1"], bytes),
+                (["Content-Length: \(bytes.count)", "Transfer-Encoding: chunked"], chunked(bytes, by: 50)),
+                (["Content-Length: +\(bytes.count)"], bytes), (["Content-Length: -1"], bytes),
+                (["Content-Length: 99999999999999999999"], bytes), (["Content-Length: 0x20"], bytes),
+                (["Transfer-Encoding: chunked, identity"], chunked(bytes, by: 50)),
+                (["Transfer-Encoding: gzip"], bytes),
+                (["Transfer-Encoding: gzip, chunked"], chunked(bytes, by: 50)),
+                (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], chunked(bytes, by: 50)),
+                (["Transfer-Encoding: chunked"], Array("g\r\n".utf8) + bytes),
+                (["Transfer-Encoding: chunked"], Array("fffffffffffffffff\r\n".utf8) + bytes),
             ] {
                 let answer = try await put(site, [json] + headers, sent)
                 #expect(answer.status == 400 || answer.status == 413, "\(headers): \(answer.text)")
                 #expect(answer.header("Connection") == "close", "\(headers): \(answer.text)")
             }
             let old = try await put(
-                site, [json, "Transfer-Encoding: chunked"], chunked(octets, by: 50), version: "1.0")
+                site, [json, "Transfer-Encoding: chunked"], chunked(bytes, by: 50), version: "1.0")
             #expect(old.status == 400 && old.header("Connection") == "close", "\(old.text)")
             #expect(try await site.world.catalog.next(of: site.world.catalogHost, site.world.app).keys.isEmpty)
         }
@@ -98,13 +98,13 @@ struct BodyTests {
     @Test("A body is JSON and says so once, and nothing else is read as if it were")
     func types() async throws {
         try await AdministrationSite.run { site in
-            let octets = try body(site)
-            let length = "Content-Length: \(octets.count)"
+            let bytes = try body(site)
+            let length = "Content-Length: \(bytes.count)"
             for type in [
                 "application/json", "APPLICATION/JSON", "application/json; charset=utf-8",
                 "application/json;charset=UTF-8",
             ] {
-                let answer = try await put(site, ["Content-Type: \(type)", length], octets)
+                let answer = try await put(site, ["Content-Type: \(type)", length], bytes)
                 #expect(answer.status == 200, "\(type): \(answer.text)")
             }
             for headers in [
@@ -117,7 +117,7 @@ struct BodyTests {
                 ["Content-Type: application/json", "Content-Type: application/json"],
                 ["Content-Type: application/json", "Content-Encoding: gzip"],
             ] {
-                let answer = try await put(site, headers + [length], octets)
+                let answer = try await put(site, headers + [length], bytes)
                 #expect(answer.status == 415, "\(headers): \(answer.text)")
                 answer.isError(415, .unsupportedMediaType)
             }
@@ -149,9 +149,9 @@ struct BodyTests {
     @Test("A client that waits to be told to go on is told, unless its body is too large")
     func expectation() async throws {
         try await AdministrationSite.run { site in
-            let octets = try body(site)
+            let bytes = try body(site)
             let headers = ["Content-Type: application/json", "Expect: 100-continue"]
-            let text = try await put(site, headers + ["Content-Length: \(octets.count)"], octets).text
+            let text = try await put(site, headers + ["Content-Length: \(bytes.count)"], bytes).text
             #expect(text.hasPrefix("HTTP/1.1 100 Continue\r\n") && text.contains("HTTP/1.1 200 OK"), "\(text)")
             try await put(site, headers + ["Content-Length: \(Self.limit + 1)"]).isError(413, .tooLarge)
         }

@@ -14,7 +14,7 @@ struct CallTests {
     private static func announcement(_ certificate: TestCertificate, from begins: Int64) throws -> String {
         let begins = try #require(UTCText.encode(begins))
         return String(
-            decoding: CanonicalJSON.object(["chain": .text(certificate.chainPEM), "begins": .text(begins)]).octets,
+            decoding: CanonicalJSON.object(["chain": .text(certificate.chainPEM), "begins": .text(begins)]).bytes,
             as: UTF8.self)
     }
 
@@ -41,7 +41,7 @@ struct CallTests {
             #expect((shown.json["unannounced"] as? [String])?.isEmpty == false)
             let content = try await site.call("GET", "/v1/changes/\(change)/content", token: "read").body
             let stored = try await world.catalog.change(change)
-            #expect(Array(content.utf8) == stored.content.octets)
+            #expect(Array(content.utf8) == stored.content.bytes)
             #expect(shown.json["contentDigest"] as? String == "\(Digest(of: content.utf8))")
             let outlook = try await site.call("GET", "/v1/changes/\(change)/outlook", token: "read").body
             #expect(shown.json["outlookDigest"] as? String == "\(Digest(of: outlook.utf8))")
@@ -61,9 +61,9 @@ struct CallTests {
             let documents = try await site.call("GET", "/v1/documents?app=bank", token: "read")
             let all = documents.json["documents"] as? [[String: Any]] ?? []
             let list = try #require(all.first { $0["path"] as? String == "lists/bank.json" })
-            let octets = try await site.call("GET", "/v1/documents/\(list["digest"] ?? "")", token: "read")
+            let bytes = try await site.call("GET", "/v1/documents/\(list["digest"] ?? "")", token: "read")
             #expect(
-                Array(octets.body.utf8) == world.publisher.live.current.document(at: "lists/bank.json".utf8)?.octets)
+                Array(bytes.body.utf8) == world.publisher.live.current.document(at: "lists/bank.json".utf8)?.bytes)
             // Nobody has anything else, so everybody gets in with it.
             let ready = try await site.call("GET", "\(Self.next)/\(digest)/ready", token: "gate")
             #expect(ready.status == 200 && ready.json["ready"] as? Bool == true, "\(ready.text)")
@@ -113,7 +113,7 @@ struct CallTests {
             let before = world.catalog.ledger.chain.head
             let chain = world.shown.chainPEM
             func body(_ members: [String: CanonicalJSON]) -> String {
-                String(decoding: CanonicalJSON.object(members).octets, as: UTF8.self)
+                String(decoding: CanonicalJSON.object(members).bytes, as: UTF8.self)
             }
             let begins = CanonicalJSON.text("2026-12-24T12:00:00Z")
             for (members, field) in [

@@ -23,7 +23,7 @@ struct DraftCallTests {
             guard let data = try folder.data(at: "draft/\(name).json", atMost: 1 << 20) else { continue }
             members[name] = .text(Base64.encode(data))
         }
-        return String(decoding: CanonicalJSON.object(members).octets, as: UTF8.self)
+        return String(decoding: CanonicalJSON.object(members).bytes, as: UTF8.self)
     }
 
     /// Writes what a call answered into a folder.
@@ -32,14 +32,14 @@ struct DraftCallTests {
         let folder = TUFRepositoryFolder(site.world.folder.appending(path: "drafts-\(UUID().uuidString)"))
         for file in try #require(answer.json["files"] as? [[String: String]]) {
             let (path, text) = (try #require(file["path"]), try #require(file["octets"]))
-            let octets = try #require(Base64.decode(text.utf8))
-            #expect(try folder.replace(path, nil, with: Data(octets)))
+            let bytes = try #require(Base64.decode(text.utf8))
+            #expect(try folder.replace(path, nil, with: Data(bytes)))
         }
         return folder
     }
 
     private func body(_ members: [String: String]) -> String {
-        String(decoding: CanonicalJSON.object(members.mapValues { .text($0) }).octets, as: UTF8.self)
+        String(decoding: CanonicalJSON.object(members.mapValues { .text($0) }).bytes, as: UTF8.self)
     }
 
     @Test("From the first root over targets to a root that is published by itself, over HTTP")
@@ -150,8 +150,8 @@ struct DraftCallTests {
             var state = try await folder.state()
             let unapproved = try world.root.leaf(names: [.dns(World.host)])
             let pins = try #require(state.draftPins)
-            let own = Base64.encode(Digest(of: try world.shown.subjectPublicKeyInfo).octets)
-            let forgedPin = Base64.encode(Digest(of: try unapproved.subjectPublicKeyInfo).octets)
+            let own = Base64.encode(Digest(of: try world.shown.subjectPublicKeyInfo).bytes)
+            let forgedPin = Base64.encode(Digest(of: try unapproved.subjectPublicKeyInfo).bytes)
             try state.prepare(
                 pins: Data(String(decoding: pins, as: UTF8.self).replacing(own, with: forgedPin).utf8),
                 at: world.clock.now)

@@ -12,7 +12,7 @@ struct MetricsTests {
     ) async throws {
         try await World.run { world in
             var settings = try ListenerSettings(port: 0)
-            settings.limits.bodyOctets = 1_000
+            settings.limits.bodyBytes = 1_000
             let publisher = Publisher(world.catalog, folder: world.publisher.folder, secret: nil, live: site.live)
             try await AdministrationSite.listening(for: publisher, counters: counters, settings, body)
         }

@@ -50,8 +50,8 @@ struct ReportCallTests {
             let strangers = json["strangers"] as? [[String: Any]]
             #expect(strangers?.first?["certificate"] as? String == "\(Digest(of: machine.der))")
             let sample = (json["samples"] as? [[String: Any]])?.first?["report"] as? [String: Any]
-            let octets = try JSONSerialization.data(withJSONObject: try #require(sample))
-            #expect(try ReportReader.read(Array(octets)).first?.chain?.certificates == machine.chain)
+            let bytes = try JSONSerialization.data(withJSONObject: try #require(sample))
+            #expect(try ReportReader.read(Array(bytes)).first?.chain?.certificates == machine.chain)
             #expect((json["warnings"] as? [String])?.count == 1)
             // Older than asked for.
             site.world.clock.advance(by: .seconds(2 * 86_400))

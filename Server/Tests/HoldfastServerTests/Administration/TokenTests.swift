@@ -172,7 +172,7 @@ struct TokenTests {
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run(
                     "INSERT INTO token (digest, name, app, scopes, created_at, ends_at) VALUES ($1, 'x', NULL, 'administer', 0, 9999999999)",
-                    [.octets(forged.digest.octets)])
+                    [.bytes(forged.digest.bytes)])
             }
             try await site.call("GET", "/v1/apps", bearer: forged.secretText).isError(401, .unauthorized)
             let read = try #require(site.tokens["read"])
@@ -193,7 +193,7 @@ struct TokenTests {
                 _ = try session.run("DELETE FROM token WHERE name = 'administer'", [])
                 _ = try session.run(
                     "INSERT INTO token (digest, name, app, scopes, created_at, ends_at) VALUES ($1, 'administer', 'bank', 'administer', 0, $2)",
-                    [.octets(read.digest.octets), .integer(world.now + 366 * 86_400)])
+                    [.bytes(read.digest.bytes), .integer(world.now + 366 * 86_400)])
             }
             for token in [read, strong] {
                 try await site.call("DELETE", "/v1/apps/bank/hosts/\(World.host)/next", bearer: token.secretText)
@@ -209,7 +209,7 @@ struct TokenTests {
                 ])
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run(
-                    "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .octets(entry.octets)])
+                    "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .bytes(entry.bytes)])
             }
             try await site.call("GET", "/v1/apps", bearer: forged.secretText).isError(503, .brokenChain)
         }

@@ -9,7 +9,7 @@ struct ApprovalTextTests {
         let story = try Story()
         let subject = try Story.subject(story.chain, forced: [.lint, .canary])
         let text = try ApprovalText(.approve, subject, end: 1_795_086_400)
-        let lines = String(decoding: text.octets, as: UTF8.self).split(
+        let lines = String(decoding: text.bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
         #expect(
             lines == [
@@ -18,14 +18,14 @@ struct ApprovalTextTests {
                 "\(Digest(of: "outlook".utf8))"[...], "canary,lint", "\(story.chain.head.digest)"[...],
                 "2026-11-19T11:06:40Z"[...], "",
             ])
-        #expect(try ApprovalText(text.octets) == text)
+        #expect(try ApprovalText(text.bytes) == text)
     }
 
     @Test("An approval that is spelled in any other way is refused")
     func spellings() throws {
         let story = try Story()
         let text = String(
-            decoding: try ApprovalText(.approve, story.subject, end: Story.end).octets, as: UTF8.self)
+            decoding: try ApprovalText(.approve, story.subject, end: Story.end).bytes, as: UTF8.self)
         let replacements: [(String, String)] = [
             ("holdfast-approval-v1", "holdfast-approval-v2"), ("\n41\n", "\n041\n"), ("\n41\n", "\n+41\n"),
             ("\n41\n", "\n-1\n"), ("\n41\n", "\n9007199254740992\n"), ("\n41\n", "\n41 \n"),
@@ -57,13 +57,13 @@ struct ApprovalTextTests {
     @Test("A damaged approval is refused, or is another approval in its one spelling")
     func campaign() throws {
         let story = try Story()
-        let octets = try ApprovalText(.approve, Story.subject(story.chain, forced: [.lint]), end: Story.end).octets
+        let bytes = try ApprovalText(.approve, Story.subject(story.chain, forced: [.lint]), end: Story.end).bytes
         var generator = SeededGenerator(seed: 27)
         defer { noteCampaign(of: mutants) }
         for _ in 0..<mutants {
-            let damaged = mutated(octets, &generator)
+            let damaged = mutated(bytes, &generator)
             guard let read = try? ApprovalText(damaged) else { continue }
-            #expect(read.octets == damaged)
+            #expect(read.bytes == damaged)
         }
     }
 }

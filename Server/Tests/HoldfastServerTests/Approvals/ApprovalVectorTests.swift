@@ -19,7 +19,7 @@ struct ApprovalVectorTests {
         let subjects = try [
             ("approve", Story.subject(chain), ApprovalText.Verdict.approve),
             ("forced", Story.subject(chain, base: 0, forced: [.outlook, .canary, .readback]), .approve),
-            ("reject", Story.subject(chain, app: "B-0_a", base: CanonicalJSON.greatestInteger), .reject),
+            ("reject", Story.subject(chain, app: "B-0_a", base: CanonicalJSON.maximumInteger), .reject),
         ]
         let approvals: [[String: Any]] = try subjects.map { name, subject, verdict in
             let approval = try Approver.alice.says(verdict, subject)

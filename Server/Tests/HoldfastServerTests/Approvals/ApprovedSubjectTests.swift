@@ -92,7 +92,7 @@ struct ApprovedSubjectTests {
         let bob = try Approver.bob.says(.approve, story.subject)
         let rejection = try Approver.alice.says(.reject, story.subject)
         let turned = SignedApproval(
-            text: try ApprovalText(.approve, story.subject, end: Story.end).octets, signature: rejection.signature)
+            text: try ApprovalText(.approve, story.subject, end: Story.end).bytes, signature: rejection.signature)
         expectError(.invalidSignature) { try approved(story.subject, [turned, bob], story.chain) }
         let mallory = try Approver.mallory.says(.approve, story.subject)
         expectError(.invalidSignature) { try approved(story.subject, [mallory, bob], story.chain) }

@@ -22,7 +22,7 @@ struct ApproverChainTests {
             signed, genesis: story.chain.head.digest, server: Story.server, known: story.chain.mark)
         #expect(chain.head == third)
         #expect(chain.mark == .init(index: 2, digest: third.digest))
-        #expect(try ApproverStatement(third.octets) == third)
+        #expect(try ApproverStatement(third.bytes) == third)
         #expect(try ApproverStatement(story.genesis.text) == story.chain.head)
     }
 
@@ -57,12 +57,12 @@ struct ApproverChainTests {
         }
         // The signature of one, said to be another's.
         var chain = story.chain
-        let own = try Approver.mallory.signature(of: inserted.octets)
+        let own = try Approver.mallory.signature(of: inserted.bytes)
         let forged = ApproverSignature(identity: try Approver.bob.identity, signature: own.signature)
         expectError(.invalidSignature) {
             try chain.append(
                 SignedApprovers(
-                    text: inserted.octets, signatures: [try Approver.alice.signature(of: inserted.octets), forged]))
+                    text: inserted.bytes, signatures: [try Approver.alice.signature(of: inserted.bytes), forged]))
         }
     }
 
@@ -76,7 +76,7 @@ struct ApproverChainTests {
         expectError(.notApproved) { try chain.append([Approver.alice, .alice].sign(lowered)) }
         try chain.append([Approver.alice, .carol].sign(lowered))
         for number in [0, -1, 4] { expectError(.invalidValue) { try set([.alice, .bob, .carol], number) } }
-        let zero = String(decoding: lowered.octets, as: UTF8.self).replacing(
+        let zero = String(decoding: lowered.bytes, as: UTF8.self).replacing(
             "\n1\n3\n", with: "\n0\n3\n", maxReplacements: 1)
         expectError(.malformed) { try ApproverStatement(Array(zero.utf8)) }
     }
@@ -127,7 +127,7 @@ struct ApproverChainTests {
         try chain.append((newcomers + Approver.vaults[..<2]).sign(next))
         #expect(chain.head.approvers.number == 2)
 
-        let added = String(decoding: next.octets, as: UTF8.self)
+        let added = String(decoding: next.bytes, as: UTF8.self)
             .replacing(
                 "\n0\n0\n", with: "\n1\n1\nvault-1 \(Base64.encode(try Approver.vaults[0].key.subjectPublicKeyInfo))\n")
         expectError(.malformed) { try ApproverStatement(Array(added.utf8)) }
@@ -164,18 +164,18 @@ struct ApproverChainTests {
             zero, [1] + zero.dropFirst(), zero.dropLast() + [0x80], [0xEC] + greatest.dropFirst() + [0x7F],
             [0xED] + greatest.dropFirst() + [0x7F], [0xEE] + greatest.dropFirst() + [0xFF], greatest + [0xFF],
         ]
-        for octets in unusable { expectError(.invalidValue) { try ApproverKey(der: prefix + octets) } }
+        for bytes in unusable { expectError(.invalidValue) { try ApproverKey(der: prefix + bytes) } }
     }
 
     @Test("A damaged statement is refused, or is another statement in its one spelling")
     func campaign() throws {
-        let octets = try Story().chain.head.octets
+        let bytes = try Story().chain.head.bytes
         var generator = SeededGenerator(seed: 28)
         defer { noteCampaign(of: mutants(inPartsOf: 4)) }
         for _ in 0..<mutants(inPartsOf: 4) {
-            let damaged = mutated(octets, &generator)
+            let damaged = mutated(bytes, &generator)
             guard let read = try? ApproverStatement(damaged) else { continue }
-            #expect(read.octets == damaged)
+            #expect(read.bytes == damaged)
         }
     }
 }

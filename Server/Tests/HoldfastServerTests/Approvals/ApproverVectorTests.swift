@@ -79,7 +79,7 @@ struct ApproverVectorTests {
     private static func edited(
         _ statement: ApproverStatement, _ change: (inout [String]) throws -> Void
     ) rethrows -> [UInt8] {
-        var lines = String(decoding: statement.octets, as: UTF8.self)
+        var lines = String(decoding: statement.bytes, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         try change(&lines)
         return Array(lines.joined(separator: "\n").utf8)
@@ -118,7 +118,7 @@ struct ApproverVectorTests {
             sign(few, voters),
         ]
             + spellings.map { part, other in
-                let text = String(decoding: bound.octets, as: UTF8.self).replacing(part, with: other)
+                let text = String(decoding: bound.bytes, as: UTF8.self).replacing(part, with: other)
                 return try sign(Array(text.utf8), voters)
             }
     }
@@ -143,7 +143,7 @@ struct ApproverVectorTests {
         let lowered = try ApproverStatement(after: genesis, approvers: set(founders, 1))
         let stolen = ApproverSignature(
             identity: try Approver.dave.identity,
-            signature: try Approver.mallory.signature(of: inserted.octets).signature)
+            signature: try Approver.mallory.signature(of: inserted.bytes).signature)
         let forkers: [Approver] = [.carol, .dave]
         let carol = Base64.encode(try Approver.carol.key.subjectPublicKeyInfo)
         let vault = Base64.encode(try Approver.vaults[0].key.subjectPublicKeyInfo)
@@ -158,7 +158,7 @@ struct ApproverVectorTests {
             [Approver.alice, .carol].sign(genesis), [erin, .mallory].sign(other), founders.sign(elsewhere),
             [Approver.alice, .mallory].sign(inserted),
             SignedApprovers(
-                text: inserted.octets, signatures: [Approver.alice.signature(of: inserted.octets), stolen]),
+                text: inserted.bytes, signatures: [Approver.alice.signature(of: inserted.bytes), stolen]),
             [Approver.alice, .alice].sign(lowered), [Approver.alice, .dave].sign(second),
             [erin, frank, Approver.vaults[0], .alice].sign(recovered), (forkers + [frank]).sign(fork),
         ]
@@ -170,8 +170,8 @@ struct ApproverVectorTests {
             sign(edited(fork) { $0.swapAt(6, 7) }, forkers),
             sign(edited(fork) { $0[6...7] = ["carol \(carol)", "caroline \(carol)"] }, forkers),
             sign(edited(fork) { $0[6] = "carol \(zeros)" }, forkers), sign(edited(fork) { $0[2] = "01" }, forkers),
-            sign(Array(String(decoding: fork.octets, as: UTF8.self).replacing("\n", with: "\r\n").utf8), forkers),
-            sign(Array(fork.octets.dropLast()), forkers),
+            sign(Array(String(decoding: fork.bytes, as: UTF8.self).replacing("\n", with: "\r\n").utf8), forkers),
+            sign(Array(fork.bytes.dropLast()), forkers),
         ]
         return good + badlySigned + badlyWritten + (try statementsWithApps(after: genesis))
     }

@@ -41,7 +41,7 @@ struct BoundAppTests {
     @Test("The apps stand behind each key, sorted, or a star for all, before the mark of a passkey")
     func lines() throws {
         let statement = try Self.chain(Self.people()).head
-        let lines = statement.octets.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+        let lines = statement.bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
         #expect(lines[0] == "holdfast-approvers-v3" && lines.count == 14)
         for (name, end) in [
             ("alice", " *"), ("carol", " shop"), ("phone", " * passkey"), ("stick", " bank,passkey passkey"),
@@ -52,26 +52,26 @@ struct BoundAppTests {
             )
         }
         #expect(lines[10...] == ["https://pins.example.com", "key-required", "0", "0"])
-        #expect(try ApproverStatement(statement.octets) == statement)
+        #expect(try ApproverStatement(statement.bytes) == statement)
         // An app may be called as the mark is.
         let named = try ApproverStatement(
             after: Story().chain.head,
             approvers: ApproverSet([Approver.alice.member, Approver.carol.limited(to: "passkey")], number: 1))
-        #expect(String(decoding: named.octets, as: UTF8.self).contains("= passkey\n0\n0\n"))
-        let read = try ApproverStatement(named.octets).approvers
+        #expect(String(decoding: named.bytes, as: UTF8.self).contains("= passkey\n0\n0\n"))
+        let read = try ApproverStatement(named.bytes).approvers
         #expect(read == named.approvers && read.passkeys == nil)
         // Without limits, and without a statement before it that says apps, it is an earlier version.
         let plain = try ApproverStatement(
             after: Story().chain.head, approvers: ApproverSet([Approver.alice.member], number: 1))
-        #expect(plain.octets.starts(with: "holdfast-approvers-v1\n".utf8))
+        #expect(plain.bytes.starts(with: "holdfast-approvers-v1\n".utf8))
         let later = try ApproverStatement(after: statement, approvers: ApproverSet([Approver.bob.member], number: 1))
-        #expect(later.octets.starts(with: "holdfast-approvers-v3\n".utf8))
-        #expect(String(decoding: later.octets, as: UTF8.self).contains(" *\n0\n0\n"))
+        #expect(later.bytes.starts(with: "holdfast-approvers-v3\n".utf8))
+        #expect(String(decoding: later.bytes, as: UTF8.self).contains(" *\n0\n0\n"))
     }
 
     @Test("A statement with apps and passkeys that is spelled in any other way is refused")
     func spellings() throws {
-        let text = String(decoding: try Self.chain(Self.people()).head.octets, as: UTF8.self)
+        let text = String(decoding: try Self.chain(Self.people()).head.bytes, as: UTF8.self)
         let replacements = [
             (" * passkey\n", " passkey\n"), (" * passkey\n", " passkey *\n"), (" * passkey\n", " *  passkey\n"),
             (" * passkey\n", " * passkey passkey\n"), (" * passkey\n", " * Passkey\n"),
@@ -192,7 +192,7 @@ struct BoundAppTests {
             after: next,
             approvers: ApproverSet([Approver.alice, .carol].map { who in try who.member }, number: 2))
         expectError(.notApproved) { try chain.append(PasskeyStory.signed(wider, by: [.alice, .carol], [stick])) }
-        let plain = String(decoding: wider.octets, as: UTF8.self)
+        let plain = String(decoding: wider.bytes, as: UTF8.self)
             .replacing(" *\n", with: "\n").replacing("-v3\n", with: "-v1\n")
         #expect(try ApproverStatement(Array(plain.utf8)).approvers.members.count == 2)
         let signers: [Approver] = [.alice, .carol] + Approver.vaults
@@ -208,13 +208,13 @@ struct BoundAppTests {
 
     @Test("A damaged statement with apps is refused, or is another statement in its one spelling")
     func campaign() throws {
-        let octets = try Self.chain(Self.people()).head.octets
+        let bytes = try Self.chain(Self.people()).head.bytes
         var generator = SeededGenerator(seed: 31)
         defer { noteCampaign(of: mutants(inPartsOf: 4)) }
         for _ in 0..<mutants(inPartsOf: 4) {
-            let damaged = mutated(octets, &generator)
+            let damaged = mutated(bytes, &generator)
             guard let read = try? ApproverStatement(damaged) else { continue }
-            #expect(read.octets == damaged)
+            #expect(read.bytes == damaged)
         }
     }
 }

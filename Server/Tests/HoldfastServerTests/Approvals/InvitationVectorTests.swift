@@ -20,11 +20,11 @@ struct InvitationVectorTests {
         let good =
             try [nil, [bank], [shop, bank, AppName("Bank")]].map { try Self.invitation($0) }
             + [Self.invitation(nil, .administer), Self.invitation([bank, shop], .propose)]
-        for text in good { #expect(try InvitationText(text.octets) == text) }
-        let some = String(decoding: try Self.invitation([AppName("bank"), shop]).octets, as: UTF8.self)
-        let all = String(decoding: try Self.invitation(nil).octets, as: UTF8.self)
-        let more = String(decoding: try Self.invitation([bank, shop], .propose).octets, as: UTF8.self)
-        let allMore = String(decoding: try Self.invitation(nil, .propose).octets, as: UTF8.self)
+        for text in good { #expect(try InvitationText(text.bytes) == text) }
+        let some = String(decoding: try Self.invitation([AppName("bank"), shop]).bytes, as: UTF8.self)
+        let all = String(decoding: try Self.invitation(nil).bytes, as: UTF8.self)
+        let more = String(decoding: try Self.invitation([bank, shop], .propose).bytes, as: UTF8.self)
+        let allMore = String(decoding: try Self.invitation(nil, .propose).bytes, as: UTF8.self)
         let refused = [
             ("names that are not sorted", some.replacing("bank,shop", with: "shop,bank")),
             ("a name twice", some.replacing("bank,shop", with: "bank,bank")),
@@ -65,7 +65,7 @@ struct InvitationVectorTests {
                     + "docs/server/people.md says what the lines mean.",
                 "accepted": good.map { text in
                     [
-                        "text": String(decoding: text.octets, as: UTF8.self), "sha256": "\(Digest(of: text.octets))",
+                        "text": String(decoding: text.bytes, as: UTF8.self), "sha256": "\(Digest(of: text.bytes))",
                         "apps": text.apps.map { $0.map(\.description).sorted() } ?? [], "scope": text.scope.text,
                     ]
                 },

@@ -13,19 +13,19 @@ struct PasskeyApproverTests {
     func lines() throws {
         for rule in PasskeyTerms.Rule.allCases {
             let statement = try PasskeyStory(rule).chain.head
-            let lines = statement.octets.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+            let lines = statement.bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
             #expect(lines.count == 14)
             #expect(lines[0] == "holdfast-approvers-v2")
             #expect(lines[6..<10].count { $0.hasSuffix(" passkey") } == 2)
             #expect(lines[10...] == ["https://pins.example.com", rule.rawValue, "0", "0"])
-            #expect(try ApproverStatement(statement.octets) == statement)
+            #expect(try ApproverStatement(statement.bytes) == statement)
             #expect(statement.approvers.passkeys?.rule == rule)
         }
     }
 
     @Test("A statement with passkeys that is spelled in any other way is refused")
     func spellings() throws {
-        let text = String(decoding: try PasskeyStory().chain.head.octets, as: UTF8.self)
+        let text = String(decoding: try PasskeyStory().chain.head.bytes, as: UTF8.self)
         let replacements = [
             ("-v2\n", "-v1\n"), ("-v2\n", "-v3\n"), (" passkey\n", " Passkey\n"), (" passkey\n", "  passkey\n"),
             (" passkey\n", " passkey passkey\n"), ("https://", "http://"), (".com\n", ".com:443\n"),
@@ -95,7 +95,7 @@ struct PasskeyApproverTests {
     @Test("A sign-in over an approval's digest approves nothing, and neither does anything else that a passkey signed")
     func confusion() throws {
         let story = try PasskeyStory()
-        let text = try ApprovalText(.approve, story.subject, end: Story.end).octets
+        let text = try ApprovalText(.approve, story.subject, end: Story.end).bytes
         let alice = try Approver.alice.says(.approve, story.subject)
         let phone = PasskeyStory.phone
         func with(_ identity: HoldfastServer.Digest, _ signature: [UInt8]) throws -> ApprovedSubject {
@@ -103,29 +103,29 @@ struct PasskeyApproverTests {
             return try approved(story, [alice, SignedApproval(text: text, signature: signature)])
         }
         let identity = try phone.key.identity
-        #expect(throws: Never.self) { try with(identity, phone.evidence(over: text).octets) }
-        var digest = ChosenOctets(HoldfastServer.Digest(of: text).octets)
+        #expect(throws: Never.self) { try with(identity, phone.evidence(over: text).bytes) }
+        var digest = ChosenBytes(HoldfastServer.Digest(of: text).bytes)
         let signIn = PasskeyEvidence(try phone.assertion(for: .signIn(using: &digest)), by: try phone.key)
-        expectError(.notForThis) { try with(identity, signIn.octets) }
+        expectError(.notForThis) { try with(identity, signIn.bytes) }
         // The bare signature, one over the text itself, and evidence for something else or by somebody else.
         let bare = try phone.assertion(for: .approval(of: text)).signature
         expectError(.malformed) { try with(identity, bare) }
         expectError(.malformed) { try with(identity, phone.signature(of: text)) }
-        expectError(.notForThis) { try with(identity, phone.evidence(over: alice.text + [0x0A]).octets) }
-        expectError(.invalidSignature) { try with(identity, PasskeyStory.stick.evidence(over: text).octets) }
+        expectError(.notForThis) { try with(identity, phone.evidence(over: alice.text + [0x0A]).bytes) }
+        expectError(.invalidSignature) { try with(identity, PasskeyStory.stick.evidence(over: text).bytes) }
         var elsewhere = phone
         elsewhere.origin = "https://evil.example"
-        expectError(.notForThis) { try with(identity, elsewhere.evidence(over: text).octets) }
+        expectError(.notForThis) { try with(identity, elsewhere.evidence(over: text).bytes) }
         // A key in a file signs texts, and nothing that a passkey would.
         let data = try phone.data()
         let client = phone.clientDataJSON(.get, .approval(of: text))
         let file = PasskeyEvidence(
             try PasskeyAssertion(
                 authenticatorData: data, clientDataJSON: client,
-                signature: Approver.bob.signature(of: data + HoldfastServer.Digest(of: client).octets).signature),
+                signature: Approver.bob.signature(of: data + HoldfastServer.Digest(of: client).bytes).signature),
             by: try Approver.bob.key)
         #expect(throws: Never.self) { try file.verified(over: text, at: SoftPasskey.party) }
-        expectError(.invalidSignature) { try with(try Approver.bob.identity, file.octets) }
+        expectError(.invalidSignature) { try with(try Approver.bob.identity, file.bytes) }
     }
 
     @Test("A passkey approves only after it has signed the statement that names it")
@@ -137,7 +137,7 @@ struct PasskeyApproverTests {
             expectError(.notApproved) { try chain.append(PasskeyStory.signed(next, passkeys)) }
         }
         var signIn = try PasskeyStory.signed(next)
-        var digest = ChosenOctets(HoldfastServer.Digest(of: next.octets).octets)
+        var digest = ChosenBytes(HoldfastServer.Digest(of: next.bytes).bytes)
         let answer = PasskeyEvidence(
             try PasskeyStory.stick.assertion(for: .signIn(using: &digest)), by: try PasskeyStory.stick.key)
         signIn = SignedApprovers(

@@ -15,8 +15,8 @@ struct AuditChainTests {
         for (index, actor) in actors.enumerated() {
             let entry = try chain.next(
                 events[index % 4], by: actor, at: Story.now + Int64(index), facts: ["app": "bank", "change": "č\n"])
-            try chain.follow(entry.octets)
-            entries.append(entry.octets)
+            try chain.follow(entry.bytes)
+            entries.append(entry.bytes)
             heads.append(chain.head)
         }
         return (entries, heads)
@@ -27,7 +27,7 @@ struct AuditChainTests {
         let (entries, heads) = try Self.story()
         let (chain, read) = try AuditChain.verified(entries, known: heads[1])
         #expect(chain.head == heads[3])
-        #expect(read.map(\.octets) == entries)
+        #expect(read.map(\.bytes) == entries)
         #expect(AuditHead("\(heads[3])".utf8) == heads[3])
         var rest = AuditChain(after: heads[1])
         try rest.follow(entries[2])
@@ -55,13 +55,13 @@ struct AuditChainTests {
 
     @Test("A damaged entry is refused, or is another entry in its one spelling")
     func campaign() throws {
-        let octets = try Self.story().entries[2]
+        let bytes = try Self.story().entries[2]
         var generator = SeededGenerator(seed: 5)
         defer { noteCampaign(of: mutants(inPartsOf: 2)) }
         for _ in 0..<mutants(inPartsOf: 2) {
-            let damaged = mutated(octets, &generator)
+            let damaged = mutated(bytes, &generator)
             guard let read = try? AuditEntry(damaged) else { continue }
-            #expect(read.octets == damaged)
+            #expect(read.bytes == damaged)
         }
         for text in [
             "", "0", "1 00", "0 \(Digest(of: []))", "1 \(Digest.nothing)", "01 \(Digest(of: []))",

@@ -16,7 +16,7 @@ struct AnnouncementTests {
     ) async throws -> ServerError? {
         do throws(ServerError) {
             try await world.catalog.announce(
-                HostChain(chain), from: begins ?? world.now + 120 * 86_400, on: world.catalogHost, of: world.app,
+                CertificateChain(chain), from: begins ?? world.now + 120 * 86_400, on: world.catalogHost, of: world.app,
                 by: actor)
             return nil
         } catch {
@@ -132,7 +132,7 @@ struct AnnouncementTests {
             let stranger = try TestAuthority.root(name: "Stranger")
             let copy = try stranger.intermediate(name: "Copy", key: .existing(next.key))
             let leaf = try stranger.leaf(names: [.dns(World.host)])
-            let chain = try HostChain([leaf.der, next.der, copy.certificate.der])
+            let chain = try CertificateChain([leaf.der, next.der, copy.certificate.der])
             let seen = Observation(
                 vantage: Vantage.usual, address: "192.0.2.66", chain: chain, firstSeen: world.now, lastSeen: world.now)
             try await world.catalog.note(
@@ -148,17 +148,17 @@ struct AnnouncementTests {
 
     /// Writes an announcement as a version did that checked nothing.
     private static func writeUnchecked(_ chain: [[UInt8]], from begins: Int64, in world: World) async throws {
-        let chain = try HostChain(chain)
+        let chain = try CertificateChain(chain)
         try await world.catalog.transact { step throws(ServerError) in
             let id = try Catalog.id(of: world.catalogHost, world.app, step.session, step.ledger)
             let old = try Catalog.next(id, world.catalogHost, world.app, step.session, step.ledger)
             try Catalog.store(chain, step.session)
             try step.session.run(
                 "INSERT INTO next_chain (host_id, chain_digest, begins_at, announced_at) VALUES ($1, $2, $3, $4)",
-                [.integer(id), .octets(chain.digest.octets), .integer(begins), .integer(step.now)])
+                [.integer(id), .bytes(chain.digest.bytes), .integer(begins), .integer(step.now)])
             let chains = (old.chains + [.init(chain, from: begins)]).sorted { $0.begins < $1.begins }
-            let next = NextShown(chains: chains, keys: old.keys, origins: old.origins)
-            try step.set(world.app, "next \(world.catalogHost.label)", next.octets, by: "operator")
+            let next = AnnouncedCertificates(chains: chains, keys: old.keys, origins: old.origins)
+            try step.set(world.app, "next \(world.catalogHost.label)", next.bytes, by: "operator")
         }
     }
 

@@ -74,23 +74,23 @@ struct BoundApproverTests {
                     VALUES ($1, $2, $3, $4, 0)
                     """,
                     [
-                        .octets(bank.octets), .octets(word.signature.identity.octets), .octets(word.text),
-                        .octets(word.signature.signature),
+                        .bytes(bank.bytes), .bytes(word.signature.identity.bytes), .bytes(word.text),
+                        .bytes(word.signature.signature),
                     ])
                 await expectError(.notApproved) { try await world.publisher.publish(bank) }
                 let page = try await PageDesk(world).html("/apps/bank/changes/\(bank)")
                 #expect(page.contains("\(verdict.rawValue), and approves other apps only"))
             }
             let chain = try await world.catalog.approvers()
-            let text = chain.head.octets
+            let text = chain.head.bytes
             let wide = String(decoding: text, as: UTF8.self).replacing(" shop\n", with: " *\n")
             #expect(wide.utf8.count < text.count)
             for forged in [wide, wide.replacing(" *\n", with: "\n").replacing("-v3\n", with: "-v1\n")] {
                 #expect(try ApproverStatement(Array(forged.utf8)).approvers.members.allSatisfy { $0.apps == nil })
                 try await desk.write(
-                    "UPDATE approver SET statement = $1 WHERE place = 1", [.octets(Array(forged.utf8))])
+                    "UPDATE approver SET statement = $1 WHERE place = 1", [.bytes(Array(forged.utf8))])
                 await #expect(throws: ServerError.self) { try await world.publisher.publish(bank) }
-                try await desk.write("UPDATE approver SET statement = $1 WHERE place = 1", [.octets(text)])
+                try await desk.write("UPDATE approver SET statement = $1 WHERE place = 1", [.bytes(text)])
             }
             // What she says of her own app counts, and another's word is what was missing.
             try await world.approve(shop.change, by: [.alice, .carol])
@@ -124,7 +124,7 @@ struct BoundApproverTests {
             var finder = NoticeFinder(Story.server)
             try await finder.readApprovers(in: world.catalog)
             let told = finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
-                .filter { $0.kind == .emergency }.map { String(decoding: $0.octets, as: UTF8.self) }
+                .filter { $0.kind == .emergency }.map { String(decoding: $0.bytes, as: UTF8.self) }
             let carol = "\(try Approver.carol.identity)"
             #expect(told.count == 2 && !told.contains { $0.contains(carol) }, "\(told)")
             let desk = try PageDesk(world)

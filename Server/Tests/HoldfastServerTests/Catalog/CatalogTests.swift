@@ -44,7 +44,7 @@ struct CatalogTests {
             let entry = try other.ledger.chain.next(.resumed, by: "operator", at: Story.now)
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run(
-                    "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .octets(entry.octets)])
+                    "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .bytes(entry.bytes)])
             }
             await expectError(.brokenChain) { try await world.catalog.hosts(of: world.app) }
             await expectError(.brokenChain) {

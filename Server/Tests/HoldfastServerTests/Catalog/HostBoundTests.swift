@@ -20,9 +20,9 @@ struct HostBoundTests {
             let usual = try await world.catalog.app(world.app).settings
             #expect(usual.maximumHosts == 1_000)
             // Settings of before have the digest that they had.
-            #expect(!String(decoding: usual.octets, as: UTF8.self).contains("maximumHosts"))
+            #expect(!String(decoding: usual.bytes, as: UTF8.self).contains("maximumHosts"))
             let few = try await settings(3, of: world)
-            #expect(try AppSettings(few.octets) == few)
+            #expect(try AppSettings(few.bytes) == few)
             try await world.catalog.set(few, of: world.app, by: "operator")
             let count = try await world.catalog.hosts(of: world.app).count
             for number in count..<3 {

@@ -124,7 +124,7 @@ struct PasskeyStoreTests {
                 #expect((try await catalog.session(of: token) != nil) == (index >= 2), "\(index)")
             }
             #expect(try await catalog.session(of: others) != nil)
-            #expect(try await catalog.sessions().count == Catalog.greatestSessionsOfPasskey + 1)
+            #expect(try await catalog.sessions().count == Catalog.maximumSessionsOfPasskey + 1)
         }
     }
 
@@ -216,7 +216,7 @@ struct PasskeyStoreTests {
             let end = StorageValue.integer(desk.world.now + 1_000_000)
             try await desk.write(
                 "INSERT INTO session (digest, passkey, ends_at) VALUES ($1, $2, $3)",
-                [.octets(forged.digest.octets), .octets(identity.octets), end])
+                [.bytes(forged.digest.bytes), .bytes(identity.bytes), end])
             #expect(try await catalog.session(of: forged) == nil)
             try await desk.write("UPDATE session SET ends_at = $1", [end])
             await expectError(.brokenChain) { try await catalog.session(of: token) }
@@ -224,21 +224,21 @@ struct PasskeyStoreTests {
             let text = try await desk.invitation(forged)
             try await desk.write(
                 "INSERT INTO invitation (digest, text) VALUES ($1, $2)",
-                [.octets(forged.digest.octets), .octets(text.octets)])
+                [.bytes(forged.digest.bytes), .bytes(text.bytes)])
             await expectError(.notFound) { try await desk.answer(SoftPasskey(number: 22, id: [2]), forged) }
             try await catalog.invite(PasskeyDesk.signed(text))
             let other = try await desk.invitation(forged, .approval)
-            try await desk.write("UPDATE invitation SET text = $1", [.octets(other.octets)])
+            try await desk.write("UPDATE invitation SET text = $1", [.bytes(other.bytes)])
             await expectError(.brokenChain) { try await desk.answer(SoftPasskey(number: 22, id: [2]), forged) }
             // A passkey that nobody registered, and another key in the place of one that somebody did.
             let thief = RegisteredPasskey(try SoftPasskey(number: 66, id: [6]).credential(), of: "dave")
             try await desk.write(
                 "INSERT INTO passkey (identity, credential, octets, counter) VALUES ($1, $2, $3, 0)",
-                [.octets(thief.credential.key.identity.octets), .octets([6]), .octets(thief.octets)])
+                [.bytes(thief.credential.key.identity.bytes), .bytes([6]), .bytes(thief.bytes)])
             await expectError(.notFound) { try await desk.signIn(SoftPasskey(number: 66, id: [6])) }
             try await desk.write(
                 "UPDATE passkey SET octets = $1 WHERE identity = $2",
-                [.octets(thief.octets), .octets(identity.octets)])
+                [.bytes(thief.bytes), .bytes(identity.bytes)])
             await expectError(.brokenChain) { try await desk.signIn(SoftPasskey(number: 66)) }
             await expectError(.brokenChain) { try await catalog.passkeys() }
         }
@@ -271,18 +271,18 @@ struct PasskeyStoreTests {
     @Test("A damaged passkey or invitation has its one spelling, or is none")
     func mutations() async throws {
         let passkey = RegisteredPasskey(try SoftPasskey().credential(), of: "dave")
-        let read = campaign(0x9A55, [passkey.octets]) { mutant in
+        let read = campaign(0x9A55, [passkey.bytes]) { mutant in
             let damaged = try RegisteredPasskey(mutant, counter: 0)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
         }
         #expect(read > 0)
         let text = try InvitationText(
             server: Story.server, token: PasskeyDesk.token(1).digest, person: "dave", purpose: .signIn,
             approvers: Story().chain.head.digest, end: Story.end)
-        #expect(try InvitationText(text.octets) == text)
-        let invitations = campaign(0x19F1, [text.octets]) { mutant in
+        #expect(try InvitationText(text.bytes) == text)
+        let invitations = campaign(0x19F1, [text.bytes]) { mutant in
             let damaged = try InvitationText(mutant)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
         }
         #expect(invitations > 0)
     }

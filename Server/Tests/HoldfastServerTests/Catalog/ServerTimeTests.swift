@@ -157,26 +157,26 @@ struct ServerTimeTests {
             #expect((try? time.now(after: 0)) != nil)
             try time.note()
             let file = folder.appending(path: "clock")
-            let octets = try #require(try WholeFile.read(file, limit: 512))
+            let bytes = try #require(try WholeFile.read(file, limit: 512))
             #expect(
-                String(decoding: octets, as: UTF8.self)
+                String(decoding: bytes, as: UTF8.self)
                     == "holdfast-clock-v1\n\(Story.now) 1000 one\n\(Story.now)\n")
             var generator = SeededGenerator(seed: 0xC10C)
             defer { noteCampaign(of: mutants(inPartsOf: 10)) }
             for _ in 0..<mutants(inPartsOf: 10) {
-                let damaged = mutated(octets, &generator)
-                if let read = try? ClockGuard(damaged, spansStops: false) { #expect(read.octets == damaged) }
+                let damaged = mutated(bytes, &generator)
+                if let read = try? ClockGuard(damaged, spansStops: false) { #expect(read.bytes == damaged) }
             }
-            try WholeFile.replace(file, with: Array(octets.dropLast()))
+            try WholeFile.replace(file, with: Array(bytes.dropLast()))
             let next = machine.time()
             next.follow(3)
             expectError(.malformed) { try next.now(after: 0) }
             try next.note()
-            #expect(try WholeFile.read(file, limit: 512) == octets.dropLast())
+            #expect(try WholeFile.read(file, limit: 512) == bytes.dropLast())
             next.follow(4)
             #expect((try? next.now(after: 0)) != nil)
             try next.note()
-            #expect(try WholeFile.read(file, limit: 512) == octets)
+            #expect(try WholeFile.read(file, limit: 512) == bytes)
         }
     }
 }

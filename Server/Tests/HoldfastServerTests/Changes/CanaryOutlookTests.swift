@@ -19,7 +19,8 @@ struct CanaryOutlookTests {
             try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now + wait, on: world.catalogHost, of: world.app, by: "operator")
+                CertificateChain(next.chain), from: world.now + wait, on: world.catalogHost, of: world.app,
+                by: "operator")
             try await body(world, next)
         }
     }

@@ -73,7 +73,7 @@ struct ChangeTests {
             try await world.publish(forcing: [.canary])
             let spare = try world.root.leaf(names: [.dns(World.host)])
             try await world.catalog.announce(
-                HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             let change = try await world.propose().change
             try await world.approve(change)
@@ -141,20 +141,21 @@ struct ChangeTests {
             let spare = try world.root.leaf(names: [.dns(World.host)])
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
-                HostChain(spare.chain), from: Story.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(spare.chain), from: Story.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publish()
             // A successor that is to be shown tomorrow.
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
-                HostChain(world.announced.chain), from: Story.now + 86_400, on: world.catalogHost, of: world.app,
+                CertificateChain(world.announced.chain), from: Story.now + 86_400, on: world.catalogHost, of: world.app,
                 by: "operator")
             let outlook = try #require(try await refusal(world.propose().report))
             #expect(outlook.0 == .outlook)
             #expect(outlook.1.contains("CertStore apps with the list lists/bank.json, replaced are locked out"))
             // The same, shown once the last of them has asked.
             try await world.catalog.announce(
-                HostChain(world.announced.chain), from: Story.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(world.announced.chain), from: Story.now + World.month, on: world.catalogHost,
+                of: world.app,
                 by: "operator")
             #expect(try await refusal(world.propose().report)?.1 == nil)
         }

@@ -40,7 +40,7 @@ struct ShortLifetimeTests {
                 $0.notBefore = .days(0); $0.notAfter = .days(47)
             }
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
+                CertificateChain(next.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
             let words = try #require(try await refusals(world, Self.list).first)
             #expect(words.contains("take 30 days") && words.contains("lifetime of 47 days"), "\(words)")
             #expect(try await refusals(world, Self.list, forcing: [.lint]) == [])

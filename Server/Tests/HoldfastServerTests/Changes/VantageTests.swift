@@ -46,7 +46,7 @@ struct VantageTests {
                 })
             // Its owner announces it.
             try await world.catalog.announce(
-                HostChain(stranger.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
+                CertificateChain(stranger.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
             #expect(try await world.draft().hosts[0].certificates.contains { $0.fingerprint == fingerprint })
         }
     }
@@ -96,7 +96,7 @@ struct VantageTests {
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             func report(_ label: String = "\(World.host):443", at time: Int64? = nil) -> [UInt8] {
-                SightingsReport.octets(label, [("192.0.2.1:443", stranger.chain)], at: time ?? world.now)
+                SightingsReport.bytes(label, [("192.0.2.1:443", stranger.chain)], at: time ?? world.now)
             }
             func send(_ report: [UInt8], token: String = "propose") async throws -> RawAnswer {
                 try await site.call(
@@ -138,8 +138,8 @@ struct VantageTests {
     @Test("A damaged report of sightings is read within its bounds, or refused")
     func damaged() throws {
         let chain = try TestAuthority.root().leaf(names: [.dns(World.host)]).chain
-        let octets = SightingsReport.octets("\(World.host):443", [("192.0.2.1:443", chain)], at: Story.now)
-        let read = campaign(0x5EE, [octets], count: mutants(inPartsOf: 10)) { mutant in
+        let bytes = SightingsReport.bytes("\(World.host):443", [("192.0.2.1:443", chain)], at: Story.now)
+        let read = campaign(0x5EE, [bytes], count: mutants(inPartsOf: 10)) { mutant in
             let report = try SightingsReport(mutant)
             #expect(report.hosts.count <= 256 && report.hosts.allSatisfy { $0.shown.count <= 64 })
         }

@@ -17,7 +17,7 @@ struct BuildClientTests {
     }
 
     private static func base64(_ certificate: TestCertificate) throws -> String {
-        Base64.encode(HoldfastServer.Digest(of: try certificate.subjectPublicKeyInfo).octets)
+        Base64.encode(HoldfastServer.Digest(of: try certificate.subjectPublicKeyInfo).bytes)
     }
 
     /// A pin file with pins of servers' own keys, for an application if one is given.

@@ -62,7 +62,7 @@ struct ClientMutationTests {
             #expect(clients.count == 3)
             for (index, client) in clients.enumerated() {
                 let path = try #require(client.path)
-                let good = try #require(world.publisher.live.current.document(at: path.utf8)).octets
+                let good = try #require(world.publisher.live.current.document(at: path.utf8)).bytes
                 let (count, seed) = (mutants(inPartsOf: 20), 0xC1E0 + UInt64(index))
                 var policies = 0
                 let stub = AnswerStub { _ in AnswerStub.Answer() }
@@ -89,7 +89,7 @@ struct ClientMutationTests {
             var taken = 0
             // An answer depends on its challenge, which is new each time: this says how it is damaged.
             let read = await campaign(awaiting: 0xC4A7, [Array("body".utf8), Array("signature".utf8)], count: count) {
-                let damage = Digest(of: $0).octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+                let damage = Digest(of: $0).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
                 let provider = Damaging(server: server, damage: damage)
                 let build = ClientBuild(stage.keys, asking: stage.base, provider, at: world.now)
                 do throws(ClientFailure) {

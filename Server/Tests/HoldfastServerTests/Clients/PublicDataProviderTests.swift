@@ -10,12 +10,12 @@ import Testing
 
 @Suite("Downloading what is public", .timeLimit(.minutes(3)))
 struct PublicDataProviderTests {
-    /// A web server that sends the same octets to everybody, and what it was asked.
-    private func serving(_ octets: [UInt8], _ body: (URL) async throws -> Void) async throws {
+    /// A web server that sends the same bytes to everybody, and what it was asked.
+    private func serving(_ bytes: [UInt8], _ body: (URL) async throws -> Void) async throws {
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Saying(octets))
+                    try channel.pipeline.syncOperations.addHandler(Saying(bytes))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -34,12 +34,12 @@ struct PublicDataProviderTests {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let octets: [UInt8]
+        private let bytes: [UInt8]
 
-        init(_ octets: [UInt8]) { self.octets = octets }
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
         }
     }
 
@@ -64,7 +64,7 @@ struct PublicDataProviderTests {
         }
         #expect(try await failure(good, maximumBytes: 4)?.code == .tooLarge)
         #expect(try await failure("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?.status == 404)
-        // URLSession would make 1,153,433,600 octets of 260 like these.
+        // URLSession would make 1,153,433,600 bytes of 260 like these.
         let encoded = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip, gzip\r\nContent-Length: 5\r\n\r\nhello"
         #expect(try await failure(encoded)?.found.contains("encoded") == true)
         for location in [

@@ -12,9 +12,9 @@ import Testing
 /// limits.
 @Suite("Answers of other servers, damaged on the wire")
 struct WireMutationTests {
-    private static let greatestBody = 64
+    private static let maximumBody = 64
     private static let question = HTTPExchange(
-        "/app/init?appName=bank", of: "mus.example.com", greatestBody: greatestBody, within: .seconds(5))
+        "/app/init?appName=bank", of: "mus.example.com", maximumBody: maximumBody, within: .seconds(5))
 
     private static let seeds = [
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Cert-Pinning-Signature: MEUCIHKWGd7e0+BimA==\r\n"
@@ -28,7 +28,7 @@ struct WireMutationTests {
             + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
     ].map { Array($0.utf8) }
 
-    /// A connection to somebody who sends octets.
+    /// A connection to somebody who sends bytes.
     private struct Connection {
         let channel = EmbeddedChannel()
         /// Whether somebody still read when everything was sent.
@@ -39,9 +39,9 @@ struct WireMutationTests {
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
         }
 
-        /// Sends octets in parts for as long as anybody reads, then ends.
-        mutating func send(_ octets: [UInt8], _ generator: inout SeededGenerator) {
-            var rest = octets[...]
+        /// Sends bytes in parts for as long as anybody reads, then ends.
+        mutating func send(_ bytes: [UInt8], _ generator: inout SeededGenerator) {
+            var rest = bytes[...]
             while !rest.isEmpty, channel.isActive {
                 let part = rest.prefix(Int.random(in: 1...96, using: &generator))
                 _ = try? channel.writeInbound(ByteBuffer(bytes: part))
@@ -80,12 +80,12 @@ struct WireMutationTests {
             }
             connection.send(mutant, &generator)
             #expect(outcomes.all.count == 1)
-            #expect(handler.body.count <= Self.greatestBody)
+            #expect(handler.body.count <= Self.maximumBody)
             guard case .success(let answer)? = outcomes.all.first else {
                 throw ServerError(.unreachableDatabase, expected: "an answer", found: "none")
             }
             // It may have ended with the connection.
-            #expect((0...999).contains(answer.status) && answer.body.count <= Self.greatestBody)
+            #expect((0...999).contains(answer.status) && answer.body.count <= Self.maximumBody)
             #expect(answer.headers.count <= mutant.count / 3)
             bodies += answer.body.isEmpty ? 0 : 1
             // A redirection is no document, and is not followed.

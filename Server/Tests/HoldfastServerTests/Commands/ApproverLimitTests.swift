@@ -91,9 +91,9 @@ struct ApproverLimitTests {
             end: Int64(desk.clock.now.timeIntervalSince1970) + 86_400)
         let signatures = try ["alice", "bob"].map { name in
             let pem = try String(contentsOf: desk.folder.appending(path: "\(name).pem"), encoding: .utf8)
-            return try ApproverPrivateKey(pem: pem).signature(of: text.octets)
+            return try ApproverPrivateKey(pem: pem).signature(of: text.bytes)
         }
-        try await open.catalog.invite(SignedInvitation(text: text.octets, signatures: signatures))
+        try await open.catalog.invite(SignedInvitation(text: text.bytes, signatures: signatures))
         var generator = SystemRandomNumberGenerator()
         let asked = try await open.catalog.beginRegistration(token, using: &generator)
         _ = try await open.catalog.register(

@@ -10,12 +10,12 @@ import Testing
 struct CommandSecretLeakTests {
     private typealias Desk = CommandTests.Desk
 
-    /// Finds eight octets in a row of a secret, as they are, in Base64 and in hexadecimal.
+    /// Finds eight bytes in a row of a secret, as they are, in Base64 and in hexadecimal.
     private struct Scanner {
         private var windows: Set<[UInt8]> = []
 
-        mutating func add(_ octets: [UInt8]) {
-            for form in [octets, Array(Base64.encode(octets).utf8), Array(Hex.encode(octets).utf8)] {
+        mutating func add(_ bytes: [UInt8]) {
+            for form in [bytes, Array(Base64.encode(bytes).utf8), Array(Hex.encode(bytes).utf8)] {
                 for start in 0...(form.count - 8) { windows.insert(Array(form[start..<(start + 8)])) }
             }
         }
@@ -24,9 +24,9 @@ struct CommandSecretLeakTests {
             for start in 0...(text.count - 8) { windows.insert(Array(text[start..<(start + 8)])) }
         }
 
-        func finds(in octets: [UInt8]) -> Bool {
-            guard octets.count >= 8 else { return false }
-            return (0...(octets.count - 8)).contains { windows.contains(Array(octets[$0..<($0 + 8)])) }
+        func finds(in bytes: [UInt8]) -> Bool {
+            guard bytes.count >= 8 else { return false }
+            return (0...(bytes.count - 8)).contains { windows.contains(Array(bytes[$0..<($0 + 8)])) }
         }
     }
 
@@ -63,7 +63,7 @@ struct CommandSecretLeakTests {
         return server.text
     }
 
-    @Test("Eight octets of a secret are in no answer and in no new file, whichever file was given")
+    @Test("Eight bytes of a secret are in no answer and in no new file, whichever file was given")
     func leaks() async throws {
         try await withFolder { folder in
             let desk = try Desk(in: folder)
@@ -113,8 +113,8 @@ struct CommandSecretLeakTests {
             for case let file as URL in FileManager.default.enumerator(
                 at: URL(filePath: desk.data), includingPropertiesForKeys: nil) ?? .init() where !file.hasDirectoryPath
             {
-                let octets = try Array(Data(contentsOf: file))
-                #expect(!scanner.finds(in: octets), "\(file.lastPathComponent)")
+                let bytes = try Array(Data(contentsOf: file))
+                #expect(!scanner.finds(in: bytes), "\(file.lastPathComponent)")
             }
         }
     }

@@ -107,7 +107,7 @@ struct CommandTests {
             let open = try await ServerFolder(URL(filePath: data)).open(clock: clock)
             let now = Int64(clock.now.timeIntervalSince1970)
             let seen = try Observation(
-                vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now,
+                vantage: Vantage.usual, address: "192.0.2.1", chain: CertificateChain(shown.chain), firstSeen: now,
                 lastSeen: now)
             try await open.catalog.note(
                 [(host: CatalogHost(name: World.host), seen: [seen])], from: Vantage.usual, of: AppName("bank"),

@@ -48,7 +48,7 @@ struct PlainMessageTests {
             let body = String(
                 decoding: CanonicalJSON.object([
                     "chain": .text(text), "begins": AdministrationView.time(site.world.now + World.month),
-                ]).octets, as: UTF8.self)
+                ]).bytes, as: UTF8.self)
             let answer = try await site.call("PUT", "/v1/apps/bank/hosts/\(World.host)/next", body: body)
             #expect(answer.status == 200 && answer.body.contains("\(Digest(of: next.der))"), "\(answer.text)")
         }
@@ -100,7 +100,7 @@ struct PlainMessageTests {
         try await World.run { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             let seen = try Observation(
-                vantage: "here", address: "192.0.2.1", chain: HostChain(world.shown.chain), firstSeen: world.now,
+                vantage: "here", address: "192.0.2.1", chain: CertificateChain(world.shown.chain), firstSeen: world.now,
                 lastSeen: world.now + 7_200)
             try await world.catalog.note(
                 [(host: world.catalogHost, seen: [seen])], from: "here", of: world.app, by: "test")

@@ -338,10 +338,10 @@ struct ProcedureTests {
             #expect(said[1].contains("was approved") && said[2].contains("generation 1"), "\(said)")
             #expect(try OldDatabase.version(of: desk.server.database) == Int64(SQLiteMigrations.steps.count))
             try OldDatabase.setVersion(99, of: desk.server.database)
-            let octets = try Data(contentsOf: desk.server.database)
+            let bytes = try Data(contentsOf: desk.server.database)
             let doctor = try await desk.run("holdfast-server doctor --data /srv/pins", status: 3)
             #expect(doctor.contains("newerDatabase"), "\(doctor)")
-            #expect(try Data(contentsOf: desk.server.database) == octets)
+            #expect(try Data(contentsOf: desk.server.database) == bytes)
         }
     }
 }

@@ -35,15 +35,15 @@ struct ContentTests {
             end: end)
     }
 
-    @Test("The same content has the same octets, in whatever order it was put together, and reads as itself")
+    @Test("The same content has the same bytes, in whatever order it was put together, and reads as itself")
     func canonical() throws {
         let content = try Self.content()
         let again = try Content(
             app: content.app, hosts: content.hosts.reversed(), formats: content.formats.reversed(),
             domains: content.domains, end: content.end)
-        #expect(again.octets == content.octets)
+        #expect(again.bytes == content.bytes)
         #expect(again.digest == content.digest)
-        #expect(try Content(content.octets) == content)
+        #expect(try Content(content.bytes) == content)
         #expect(
             content.hosts.map { "\($0.name):\($0.port)" } == [
                 "*.example.com:443", "*.example.com:8443", "api.example.com:443",
@@ -54,7 +54,7 @@ struct ContentTests {
 
     @Test("A content with anything else in it, or in another order, is refused")
     func refused() throws {
-        let text = String(decoding: try Self.content().octets, as: UTF8.self)
+        let text = String(decoding: try Self.content().bytes, as: UTF8.self)
         let replacements = [
             ("holdfast-content-v1", "holdfast-content-v2"), ("{\"app\"", "{\"_\":1,\"app\""),
             ("\"port\":443", "\"port\":0"),
@@ -95,13 +95,13 @@ struct ContentTests {
 
     @Test("A damaged content is refused, or is another content in its one spelling")
     func campaign() throws {
-        let octets = try Self.content().octets
+        let bytes = try Self.content().bytes
         var generator = SeededGenerator(seed: 4)
         defer { noteCampaign(of: mutants(inPartsOf: 2)) }
         for _ in 0..<mutants(inPartsOf: 2) {
-            let damaged = mutated(octets, &generator)
+            let damaged = mutated(bytes, &generator)
             guard let read = try? Content(damaged) else { continue }
-            #expect(read.octets == damaged)
+            #expect(read.bytes == damaged)
         }
     }
 }

@@ -11,7 +11,7 @@ struct ContentVectorTests {
             ("everything", ContentTests.content()),
             ("least", Content(app: AppName("a1"), hosts: [], formats: [], end: 0)),
         ]
-        let good = String(decoding: try ContentTests.content().octets, as: UTF8.self)
+        let good = String(decoding: try ContentTests.content().bytes, as: UTF8.self)
         let refused = [
             good + "\n", good.replacing("\":", with: "\": "), good.replacing("443", with: "443.0", maxReplacements: 1),
             good.replacing("api", with: "\\u0061pi"),
@@ -24,7 +24,7 @@ struct ContentVectorTests {
                 "format": "holdfast-content-v1. docs/server/backup.md says how they are written.",
                 "contents": contents.map { name, content in
                     [
-                        "name": name, "text": String(decoding: content.octets, as: UTF8.self),
+                        "name": name, "text": String(decoding: content.bytes, as: UTF8.self),
                         "sha256": "\(content.digest)",
                     ]
                 },
@@ -63,9 +63,9 @@ struct ContentVectorTests {
                 ])
         }
         let vector = try #require(try Vectors.content(name) as? [String: String])
-        func octets(_ field: String) -> [UInt8] { Base64.decode((vector[field] ?? "").utf8) ?? [] }
+        func bytes(_ field: String) -> [UInt8] { Base64.decode((vector[field] ?? "").utf8) ?? [] }
         let key = SealedKey(
-            place: place, publicKey: octets("publicKey"), secretID: secret.id, sealed: octets("sealed"))
+            place: place, publicKey: bytes("publicKey"), secretID: secret.id, sealed: bytes("sealed"))
         #expect(try key.opened(with: SigningSecret(fileContent: Array((vector["secretFile"] ?? "").utf8))) == Self.pem)
         #expect(vector["secretID"] == Hex.encode(secret.id))
         #expect(vector["associatedData"] == String(decoding: SealedKey.associated(place, key.publicKey), as: UTF8.self))

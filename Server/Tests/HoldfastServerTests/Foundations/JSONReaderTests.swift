@@ -10,17 +10,17 @@ import Testing
 struct JSONReaderTests {
     private func read(_ text: String) throws(ServerError) -> CanonicalJSON { try read(Array(text.utf8)) }
 
-    private func read(_ octets: [UInt8]) throws(ServerError) -> CanonicalJSON {
-        try JSONReader.read(octets, "body", limit: 1 << 20)
+    private func read(_ bytes: [UInt8]) throws(ServerError) -> CanonicalJSON {
+        try JSONReader.read(bytes, "body", limit: 1 << 20)
     }
 
     private func expectMalformed(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         expectMalformed(Array(text.utf8), sourceLocation: sourceLocation)
     }
 
-    private func expectMalformed(_ octets: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
-        let error = expectError(.malformed, { try read(octets) }, sourceLocation: sourceLocation)
-        #expect(error?.subject == "body", "\(octets)", sourceLocation: sourceLocation)
+    private func expectMalformed(_ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = expectError(.malformed, { try read(bytes) }, sourceLocation: sourceLocation)
+        #expect(error?.subject == "body", "\(bytes)", sourceLocation: sourceLocation)
     }
 
     /// Whether what another reader found is a value.
@@ -61,8 +61,8 @@ struct JSONReaderTests {
                 continue
             }
             read += 1
-            #expect(try self.read(value.octets) == value)
-            #expect(try CanonicalJSONReader.read(value.octets, "body", limit: 1 << 20) == value)
+            #expect(try self.read(value.bytes) == value)
+            #expect(try CanonicalJSONReader.read(value.bytes, "body", limit: 1 << 20) == value)
             let foreign = try JSONSerialization.jsonObject(with: Data(mutant), options: .fragmentsAllowed)
             #expect(isSame(value, foreign), "\(String(decoding: mutant, as: UTF8.self))")
         }
@@ -126,19 +126,19 @@ struct JSONReaderTests {
 
     @Test("Text is UTF-8 and nothing that only looks like it")
     func encodings() throws {
-        func text(_ octets: [UInt8]) -> [UInt8] { [0x22] + octets + [0x22] }
-        for octets in [
+        func text(_ bytes: [UInt8]) -> [UInt8] { [0x22] + bytes + [0x22] }
+        for bytes in [
             [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF],
             [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80],
             [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x9F, 0x98], [0xF4, 0x90, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80],
             [0xFE], [0xFF],
         ] as [[UInt8]] {
-            expectMalformed(text(octets))
-            expectMalformed(text([0x61] + octets + [0x61]))
-            expectMalformed(Array("{".utf8) + text(octets) + Array(":1}".utf8))
+            expectMalformed(text(bytes))
+            expectMalformed(text([0x61] + bytes + [0x61]))
+            expectMalformed(Array("{".utf8) + text(bytes) + Array(":1}".utf8))
         }
-        for octets in [[0xC2, 0x80], [0xED, 0x9F, 0xBF], [0xEF, 0xBF, 0xBF], [0xF4, 0x8F, 0xBF, 0xBF]] as [[UInt8]] {
-            #expect(try read(text(octets)) == .text(octets))
+        for bytes in [[0xC2, 0x80], [0xED, 0x9F, 0xBF], [0xEF, 0xBF, 0xBF], [0xF4, 0x8F, 0xBF, 0xBF]] as [[UInt8]] {
+            #expect(try read(text(bytes)) == .text(bytes))
         }
         // UTF-16, UTF-32 and a byte order mark.
         let sample = #"{"a":1}"#
@@ -196,11 +196,11 @@ struct JSONReaderTests {
         ] { expectError(.malformed) { try stranger(text) } }
     }
 
-    @Test("A text may have as many octets as it is told, and no more")
+    @Test("A text may have as many bytes as it is told, and no more")
     func limit() throws {
-        let octets = Array(#"{"a":1}"#.utf8)
-        #expect(try JSONReader.read(octets, "body", limit: octets.count) == .object(["a": .integer(1)]))
-        let error = expectError(.malformed) { try JSONReader.read(octets, "body", limit: octets.count - 1) }
-        #expect(error?.expected == "at most 6 octets" && error?.found == "7")
+        let bytes = Array(#"{"a":1}"#.utf8)
+        #expect(try JSONReader.read(bytes, "body", limit: bytes.count) == .object(["a": .integer(1)]))
+        let error = expectError(.malformed) { try JSONReader.read(bytes, "body", limit: bytes.count - 1) }
+        #expect(error?.expected == "at most 6 bytes" && error?.found == "7")
     }
 }

@@ -91,7 +91,7 @@ struct TextMutationTests {
         #expect(webhooks > 0 && webhooks < mutants)
         var origins = 0
         _ = campaign(0x0419, [Array("https://pins.example.com:8443".utf8)]) { mutant in
-            guard let party = RelyingParty(octets: mutant) else { return }
+            guard let party = RelyingParty(bytes: mutant) else { return }
             origins += 1
             #expect(Array(party.origin.utf8) == mutant && party.origin.contains(party.id))
         }
@@ -139,8 +139,8 @@ struct TextMutationTests {
             let file = folder.appending(path: "notices-webhook")
             var known = KnownNotices(nil)
             known.add((0..<4).map { Story.id($0) })
-            let octets = known.octets
-            _ = campaign(0x4071, [octets], count: mutants(inPartsOf: 20)) { mutant in
+            let bytes = known.bytes
+            _ = campaign(0x4071, [bytes], count: mutants(inPartsOf: 20)) { mutant in
                 try Data(mutant).write(to: file)
                 let read = KnownNotices(file)
                 #expect(!read.isNew && read.ids.count <= 5)

@@ -14,9 +14,9 @@ struct CSVReaderTests {
     }
 
     private func rows(
-        _ octets: [UInt8], limits: CSVReader.Limits = CSVReader.Limits()
+        _ bytes: [UInt8], limits: CSVReader.Limits = CSVReader.Limits()
     ) throws(ServerError) -> [CSVReader.Row] {
-        var reader = try CSVReader(octets, "export", limits: limits)
+        var reader = try CSVReader(bytes, "export", limits: limits)
         var rows: [CSVReader.Row] = []
         while let row = try reader.row() { rows.append(row) }
         return rows
@@ -28,18 +28,18 @@ struct CSVReaderTests {
 
     /// As PostgreSQL writes them, everything in quotation marks.
     private func written(_ rows: [CSVReader.Row]) -> [UInt8] {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for row in rows {
             for (index, field) in row.fields.enumerated() {
-                if index > 0 { octets.append(UInt8(ascii: ",")) }
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 guard let field else { continue }
-                octets.append(UInt8(ascii: "\""))
-                for octet in field { octets += octet == UInt8(ascii: "\"") ? [octet, octet] : [octet] }
-                octets.append(UInt8(ascii: "\""))
+                bytes.append(UInt8(ascii: "\""))
+                for byte in field { bytes += byte == UInt8(ascii: "\"") ? [byte, byte] : [byte] }
+                bytes.append(UInt8(ascii: "\""))
             }
-            octets.append(0x0A)
+            bytes.append(0x0A)
         }
-        return octets
+        return bytes
     }
 
     private static let sample =
@@ -61,14 +61,14 @@ struct CSVReaderTests {
 
     @Test("A file that was cut off anywhere but behind a row is refused")
     func cutOff() throws {
-        let octets = Array(Self.sample.utf8)
-        let all = try rows(octets)
+        let bytes = Array(Self.sample.utf8)
+        let all = try rows(bytes)
         var whole = 0
-        for count in 0..<octets.count {
+        for count in 0..<bytes.count {
             do throws(ServerError) {
-                let read = try rows(Array(octets.prefix(count)))
+                let read = try rows(Array(bytes.prefix(count)))
                 #expect(Array(all.prefix(read.count)) == read)
-                #expect(count == 0 || octets[count - 1] == 0x0A, "\(count)")
+                #expect(count == 0 || bytes[count - 1] == 0x0A, "\(count)")
                 whole += 1
             } catch {
                 #expect(error.code == .malformed && error.remedy.contains("again"), "\(error)")
@@ -90,20 +90,20 @@ struct CSVReaderTests {
         }
     }
 
-    @Test("Octets, fields and rows have limits")
+    @Test("Bytes, fields and rows have limits")
     func limits() throws {
-        let limits = CSVReader.Limits(octets: 64, field: 8, fields: 4, rows: 3)
+        let limits = CSVReader.Limits(bytes: 64, field: 8, fields: 4, rows: 3)
         #expect(try rows("12345678,b,c,d\n1,2,3,4\n1,2,3,4\n", limits: limits).count == 3)
         for (text, expected) in [
-            ("123456789\n", "at most 8 octets"), ("\"123456789\"\n", "at most 8 octets"),
+            ("123456789\n", "at most 8 bytes"), ("\"123456789\"\n", "at most 8 bytes"),
             ("1,2,3,4,5\n", "at most 4 fields"), ("1\n2\n3\n4\n", "at most 3 rows"),
-            (String(repeating: "1\n", count: 33), "at most 64 octets"),
+            (String(repeating: "1\n", count: 33), "at most 64 bytes"),
         ] {
             #expect(expectError(.malformed, { try rows(text, limits: limits) })?.expected == expected)
         }
     }
 
-    @Test("What a damaged file is read as can be written and read again, and no octet is looked at for nothing")
+    @Test("What a damaged file is read as can be written and read again, and no byte is looked at for nothing")
     func damaged() {
         let read = campaign(0xC5F, [Array(Self.sample.utf8)], count: mutants(inPartsOf: 5)) { mutant in
             let rows = try rows(mutant)

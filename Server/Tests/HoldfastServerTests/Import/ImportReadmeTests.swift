@@ -21,14 +21,14 @@ struct ImportReadmeTests {
         let list = SigningKey()
         let entries = try [desk.shown, desk.next].map { certificate in
             try FingerprintEntry(
-                name: World.host, pin: Pin(subject: .certificate, digest: Digest(of: certificate.der).octets),
+                name: World.host, pin: Pin(subject: .certificate, digest: Digest(of: certificate.der).bytes),
                 until: desk.clock.now.addingTimeInterval(86_400 * 100))
         }
         try PinListDraft(entries).signed(by: list).write(to: desk.folder.appending(path: "list.json"))
         let key = desk.folder.appending(path: "list.pem")
         try Data(list.pem.utf8).write(to: key)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key.path)
-        let pins = try [desk.shown, desk.next].map { Base64.encode(Digest(of: try $0.subjectPublicKeyInfo).octets) }
+        let pins = try [desk.shown, desk.next].map { Base64.encode(Digest(of: try $0.subjectPublicKeyInfo).bytes) }
         let file =
             #"{"schema":1,"hosts":[{"host":"\#(World.host)","pins":[{"pin":"sha256/\#(pins[0])"},"#
             + #"{"pin":"sha256/\#(pins[1])","state":"backup"}]}]}"#

@@ -44,7 +44,7 @@ struct MobileUtilityTablesTests {
         let host = try #require(app.hosts.first)
         #expect(app.hosts.count == 1 && host.name == World.host && host.port == 443)
         #expect(
-            Set(host.certificates.map { Base64.encode($0.fingerprint.octets) })
+            Set(host.certificates.map { Base64.encode($0.fingerprint.bytes) })
                 == Set(server.certificates.prefix(2).map(\.fingerprint)))
         #expect(host.certificates.map(\.expires) == server.certificates.prefix(2).map(\.expires))
         #expect(app.notes == ["1 certificates were left out, because they have expired"])
@@ -76,7 +76,7 @@ struct MobileUtilityTablesTests {
         #expect(error?.subject == "mus_certificate, line 2, field depth")
     }
 
-    @Test("The number of a private key counts with a leading zero, and with 31, 32 and 33 octets")
+    @Test("The number of a private key counts with a leading zero, and with 31, 32 and 33 bytes")
     func numbers() throws {
         let short: [UInt8] = [0x41] + [UInt8](repeating: 0x5A, count: 30)
         let high: [UInt8] = [0x91] + [UInt8](repeating: 0x5A, count: 31)

@@ -66,7 +66,8 @@ struct RepositoryTakingOverTests {
                 old.folder.folder, keys: old.keys, as: name, anchors: site.root)
             let host = try CatalogHost(name: World.host)
             let seen = try Observation(
-                vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(site.shown.chain), firstSeen: site.now,
+                vantage: Vantage.usual, address: "192.0.2.1", chain: CertificateChain(site.shown.chain),
+                firstSeen: site.now,
                 lastSeen: site.now)
             try await site.open.catalog.note([(host: host, seen: [seen])], from: Vantage.usual, of: name, by: "test")
             var generator = SystemRandomNumberGenerator()
@@ -241,8 +242,8 @@ struct RepositoryTakingOverTests {
             #expect(takeover.apps.first?.keys.map(\.configured) == [shared.publicKey.id, shared.publicKey.id])
 
             let file = old.folder.published.appending(path: "metadata/2.root.json")
-            let octets = try String(contentsOf: file, encoding: .utf8)
-            try Data(octets.replacing("consistent_snapshot", with: "consistent_Snapshot").utf8).write(to: file)
+            let bytes = try String(contentsOf: file, encoding: .utf8)
+            try Data(bytes.replacing("consistent_snapshot", with: "consistent_Snapshot").utf8).write(to: file)
             _ = await take(old.folder.folder, old.keys, .invalidSignature)
 
             let foreign = try await OldRepository(in: world.folder.appending(path: "foreign"), pins: pins, at: time)
@@ -291,10 +292,10 @@ struct RepositoryTakingOverTests {
                 old.folder.folder, keys: old.keys, as: name, anchors: world.root)
             let other = try await Takeover(
                 repository: theirs.folder.folder, keys: theirs.keys, password: nil, as: name, refresh: 3_600)
-            let octets = try RepositoryDraft(taken: #require(other.apps.first).repository).octets
+            let bytes = try RepositoryDraft(taken: #require(other.apps.first).repository).bytes
             let connection = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
             _ = try connection.run(
-                text: "UPDATE repository_draft SET octets = $1 WHERE app = 'moved'", [.octets(octets)])
+                text: "UPDATE repository_draft SET octets = $1 WHERE app = 'moved'", [.bytes(bytes)])
             try await world.see(world.shown, of: name)
             var generator = SystemRandomNumberGenerator()
             let again = try await world.publisher.proposeAgain(

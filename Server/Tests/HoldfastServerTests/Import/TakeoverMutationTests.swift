@@ -24,21 +24,21 @@ struct TakeoverMutationTests {
             let takeover = try taken(mutant)
             let hosts = takeover.apps.flatMap(\.hosts)
             #expect(hosts.allSatisfy { $0.name == entry.name })
-            #expect(hosts.flatMap(\.certificates).allSatisfy { $0.fingerprint.octets == Array(entry.pin.digest) })
+            #expect(hosts.flatMap(\.certificates).allSatisfy { $0.fingerprint.bytes == Array(entry.pin.digest) })
         }
         #expect(read < mutants(inPartsOf: 10))
     }
 
     @Test("A damaged pin file is taken over as it says, or refused")
     func pins() throws {
-        let pins = [UInt8](1...2).map { "sha256/\(Base64.encode(Digest(of: [$0]).octets))" }
+        let pins = [UInt8](1...2).map { "sha256/\(Base64.encode(Digest(of: [$0]).bytes))" }
         let file =
             #"{"schema":1,"app":"com.example.bank","hosts":[{"host":"\#(World.host)","ports":[443,8443],"pins":["#
             + #"{"pin":"\#(pins[0])","role":"leaf","state":"active"},{"pin":"\#(pins[1])","role":"issuer"}]}]}"#
         let read = campaign(0x91F5, [Array(file.utf8)], count: mutants(inPartsOf: 10)) { mutant in
             let takeover = try Takeover(pins: mutant, as: AppName("bank"), refresh: 3_600)
             let hosts = takeover.apps.flatMap(\.hosts)
-            // An octet that is doubled may be a port more.
+            // An byte that is doubled may be a port more.
             #expect(hosts.count <= 8 && hosts.allSatisfy { ContentHost.isName($0.name.utf8) && $0.keys.count <= 2 })
         }
         #expect(read > 0)
@@ -73,9 +73,9 @@ struct TakeoverMutationTests {
             let leaf = try files.install(TestAuthority.root())
             let identity = try TLSIdentity(certificates: files.chain, key: files.key)
             let good = [files.chain, files.key].map { file in (file, (try? Data(contentsOf: file)) ?? Data()) }
-            for (index, (file, octets)) in good.enumerated() {
+            for (index, (file, bytes)) in good.enumerated() {
                 let count = mutants(inPartsOf: 20)
-                let read = campaign(0x71F5 + UInt64(index), [Array(octets)], count: count) { mutant in
+                let read = campaign(0x71F5 + UInt64(index), [Array(bytes)], count: count) { mutant in
                     try Data(mutant).write(to: file)
                     let before = identity.leaf
                     do throws(ServerError) {
@@ -86,7 +86,7 @@ struct TakeoverMutationTests {
                     }
                 }
                 #expect(read < count)
-                try octets.write(to: file)
+                try bytes.write(to: file)
                 try identity.reload()
                 #expect(identity.leaf == leaf)
             }

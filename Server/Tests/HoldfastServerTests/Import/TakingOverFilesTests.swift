@@ -123,7 +123,7 @@ struct TakingOverFilesTests {
             let entries = try [world.shown, world.announced].map { certificate in
                 try FingerprintEntry(
                     name: World.host,
-                    pin: Pin(subject: .certificate, digest: HoldfastServer.Digest(of: certificate.der).octets),
+                    pin: Pin(subject: .certificate, digest: HoldfastServer.Digest(of: certificate.der).bytes),
                     until: world.clock.now.addingTimeInterval(86_400 * 100))
             }
             let list = Array(try PinListDraft(entries).signed(by: key))
@@ -158,7 +158,7 @@ struct TakingOverFilesTests {
     func pinFile() async throws {
         try await World.run { world in
             let pins = try [world.shown, world.announced].map {
-                Base64.encode(HoldfastServer.Digest(of: try $0.subjectPublicKeyInfo).octets)
+                Base64.encode(HoldfastServer.Digest(of: try $0.subjectPublicKeyInfo).bytes)
             }
             func file(_ more: String = "", _ ofHost: String = "") -> [UInt8] {
                 // One of each role needs both.
@@ -181,9 +181,9 @@ struct TakingOverFilesTests {
             expectError(.invalidValue, { try Takeover(pins: Array("{}".utf8), as: app, refresh: 3_600) })
             let pinned = file(#","app":"com.example.bank""#)
             _ = try await taken(Takeover(pins: pinned, as: app, refresh: 3_600), world)
-            let octets = try #require(world.publisher.live.current.document(at: "pins/pinned.pins.json".utf8)?.octets)
-            let policies = try PinFile(json: Data(octets)).policies()
-            #expect(try PinFile(json: Data(octets)).app == "com.example.bank")
+            let bytes = try #require(world.publisher.live.current.document(at: "pins/pinned.pins.json".utf8)?.bytes)
+            let policies = try PinFile(json: Data(bytes)).policies()
+            #expect(try PinFile(json: Data(bytes)).app == "com.example.bank")
             #expect(!policies.isEmpty)
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             for policy in policies {

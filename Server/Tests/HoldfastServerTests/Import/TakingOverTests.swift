@@ -89,7 +89,7 @@ struct TakingOverTests {
             let entries = try server(world).takeover(at: world.now).apps.flatMap(\.hosts).flatMap { host in
                 try host.certificates.map { certificate in
                     try FingerprintEntry(
-                        name: host.name, pin: Pin(subject: .certificate, digest: certificate.fingerprint.octets),
+                        name: host.name, pin: Pin(subject: .certificate, digest: certificate.fingerprint.bytes),
                         until: Date(timeIntervalSince1970: Double(certificate.expires + 1)))
                 }
             }
@@ -216,7 +216,8 @@ struct TakingOverTests {
                 try await world.publisher.publish(try await approve(proposal, app, world))
                 try await world.everybodyFollows(of: app, isThorough: false)
                 try await world.catalog.announce(
-                    HostChain(world.announced.chain), from: world.now, on: world.catalogHost, of: app, by: "operator")
+                    CertificateChain(world.announced.chain), from: world.now, on: world.catalogHost, of: app,
+                    by: "operator")
                 let digest = HoldfastServer.Digest(of: world.announced.der)
                 func readiness() async throws -> InstallationReadiness {
                     try await world.publisher.readiness(of: digest, on: world.catalogHost, of: app)

@@ -82,14 +82,14 @@ struct ReplicaAttackTests {
                 """
                 INSERT INTO approval SELECT change_id, sha256(identity), text, signature, created_at FROM approval \
                 WHERE change_id = $1
-                """, [.octets(attack.wanted.octets)])
+                """, [.bytes(attack.wanted.bytes)])
             for replica in replicated.replicas { try await attack.publish(on: replica, "a made-up approval") }
             try await attack.expectClean("a made-up approval")
             try attack.run(
                 """
                 DELETE FROM approval AS made WHERE change_id = $1 AND EXISTS (SELECT 1 FROM approval AS given \
                 WHERE given.change_id = made.change_id AND sha256(given.identity) = made.identity)
-                """, [.octets(attack.wanted.octets)])
+                """, [.bytes(attack.wanted.bytes)])
             try await attack.expectControl()
         }
     }

@@ -73,8 +73,8 @@ struct ReplicaOutageTests {
     }
 
     @Test(
-        "A machine whose connection loses octets, is cut or hangs serves on, holds up nobody, and comes back by itself",
-        arguments: [PostgresProxy.Fault.losesOctets, .closed, .losesAnswer])
+        "A machine whose connection loses bytes, is cut or hangs serves on, holds up nobody, and comes back by itself",
+        arguments: [PostgresProxy.Fault.losesBytes, .closed, .losesAnswer])
     func cutOff(_ fault: PostgresProxy.Fault) async throws {
         try await run { replicated, _, proxy in
             let (far, known) = (replicated.replicas[1], try await replicated.newest())

@@ -35,7 +35,8 @@ struct ReplicaRenewalTests {
             try await site.open.publisher.begin(app, holders, in: site.folder)
             spare = try site.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(400) }
             for (chain, wait) in [(spare.chain, World.month), (try acme.installed(), 0)] {
-                try await catalog.announce(HostChain(chain), from: site.now + wait, on: host, of: app, by: "owner")
+                try await catalog.announce(
+                    CertificateChain(chain), from: site.now + wait, on: host, of: app, by: "owner")
             }
         }
 
@@ -45,7 +46,7 @@ struct ReplicaRenewalTests {
             let (catalog, publisher) = (site.open.catalog, site.open.publisher)
             let format = try ContentFormat(
                 .repository, refresh: 21_600, root: try await catalog.firstRoot(of: app))
-            let content = try await catalog.draft(of: app, Catalog.ContentWishes(formats: [format]))
+            let content = try await catalog.draft(of: app, Catalog.DraftOptions(formats: [format]))
             let change = try await publisher.propose(
                 content, proposer: nil, reason: "a test", by: "operator", using: &generator
             ).change

@@ -31,7 +31,7 @@ struct ReplicaSecretTests {
             server.configuration,
             with: FolderConfiguration(
                 server: before.server, genesis: before.genesis, secret: secret.path, database: before.database
-            ).octets)
+            ).bytes)
         return try await Replica(number, server, secret: secret, ["--no-watch"])
     }
 

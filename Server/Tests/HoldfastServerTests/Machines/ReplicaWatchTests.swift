@@ -92,7 +92,7 @@ struct ReplicaWatchTests {
                             name: "h\(number).example.com", port: Int64(way.port), dial: "127.0.0.1")
                         try await site.open.catalog.set(host, of: site.app, by: "test")
                         try await site.open.catalog.announce(
-                            HostChain(leaf.chain), from: site.now, on: host, of: site.app, by: "test")
+                            CertificateChain(leaf.chain), from: site.now, on: host, of: site.app, by: "test")
                     }
                     try await notes.run(Self.noting)
                     try await replicated.start()

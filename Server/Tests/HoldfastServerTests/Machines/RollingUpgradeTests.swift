@@ -71,7 +71,7 @@ struct RollingUpgradeTests {
     private static let newer = PostgreSQLMigrations(
         known: PostgreSQLMigrations.newest.known + [
             PostgreSQLMigrations.Step(
-                octets: Array(
+                bytes: Array(
                     """
                     ALTER TABLE app ADD COLUMN nickname TEXT;
                     ALTER TABLE document ADD COLUMN looked_at BIGINT NOT NULL DEFAULT 0;
@@ -96,7 +96,7 @@ struct RollingUpgradeTests {
             // The third machine gets the newer program.
             #expect(await replicated.replicas[2].stop() == 0)
             let machine = replicated.replicas[2].server
-            let hold = try await DatabaseHold.take(address, migrations: Self.newer)
+            let hold = try await DatabaseLock.take(address, migrations: Self.newer)
             let engine = try await PostgreSQLEngine.open(address, clock: nil, hold: hold, migrations: Self.newer)
             let secret = try SecretFile(site.secret).read(outside: machine.url)
             let catalog = try await Catalog(

@@ -143,19 +143,19 @@ struct SharedAuditTests {
             let right = try await State(world.engine)
             let third = try world.machine("third", with: ["configuration.json"])
             let entry = try world.catalog.ledger.chain.next(.resumed, by: "operator", at: Story.now)
-            let end = AuditHead(count: entry.index + 1, digest: Digest(of: entry.octets))
+            let end = AuditHead(count: entry.index + 1, digest: Digest(of: entry.bytes))
             let other = SignedHead(end, by: AuditSeal(SealedKeyTests.secret(9), server: Story.server))
             let own = AuditSeal(World.secret(), server: Story.server)
             let elsewhere = SignedHead(end, by: AuditSeal(World.secret(), server: Story.id(9)))
             let append: @Sendable (any StorageSession) throws(ServerError) -> Void = { session throws(ServerError) in
                 try session.run(
-                    "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .octets(entry.octets)])
+                    "INSERT INTO audit (place, entry) VALUES ($1, $2)", [.integer(entry.index), .bytes(entry.bytes)])
             }
             let point: @Sendable (any StorageSession, [UInt8]) throws(ServerError) -> Void = {
                 session, code throws(ServerError) in
                 try session.run(
                     "UPDATE audit_head SET count = $1, digest = $2, code = $3",
-                    [.integer(end.count), .octets(end.digest.octets), .octets(code)])
+                    [.integer(end.count), .bytes(end.digest.bytes), .bytes(code)])
             }
             let attacks: [(String, ServerError.Code, @Sendable (any StorageSession) throws(ServerError) -> Void)] = [
                 ("an entry", .brokenChain, append),

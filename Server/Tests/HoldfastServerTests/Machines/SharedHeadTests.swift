@@ -48,7 +48,7 @@ struct SharedHeadTests {
         try await World.withMachines(.postgresql) { world, second in
             let before = try await State(world.engine)
             try await world.engine.write { session throws(ServerError) in
-                _ = try session.run("UPDATE audit_head SET secret_id = $1", [.octets(Self.other)])
+                _ = try session.run("UPDATE audit_head SET secret_id = $1", [.bytes(Self.other)])
             }
             let error = await expectError(.secretFile) { try await add(world) }
             #expect(error?.expected.contains(Hex.encode(Self.other)) == true)

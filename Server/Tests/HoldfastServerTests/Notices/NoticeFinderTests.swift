@@ -13,7 +13,7 @@ struct NoticeFinderTests {
     }
 
     private func facts(_ notice: Notice) throws -> [String: String] {
-        try #require(try JSONSerialization.jsonObject(with: Data(notice.octets)) as? [String: String])
+        try #require(try JSONSerialization.jsonObject(with: Data(notice.bytes)) as? [String: String])
     }
 
     @Test("An open change is news until it ends, and is the same news after a restart")
@@ -130,7 +130,7 @@ struct NoticeFinderTests {
             let both = try await pass(60)
             let abouts = try both.map { try self.facts($0)["about"] }
             #expect(Set(abouts) == ["failures", "certificates"])
-            let said = both.map { String(decoding: $0.octets, as: UTF8.self).lowercased() }.joined()
+            let said = both.map { String(decoding: $0.bytes, as: UTF8.self).lowercased() }.joined()
             #expect(!said.contains("evil") && !said.contains("\(Digest(of: machine.der))"), "\(said)")
             // Forged successes end it and forged failures begin it again, and nobody is told another time.
             for kind in ["ok", "tls.cert.pinned_key_not_in_cert_chain"] {

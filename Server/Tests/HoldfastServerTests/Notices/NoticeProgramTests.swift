@@ -24,7 +24,7 @@ struct NoticeProgramTests {
                 "cat >\(folder.path)/input; env | sort >\(folder.path)/environment; echo noise; echo noise >&2",
                 in: folder)
             #expect(await program.deliver(Self.notice) == nil)
-            #expect(try text("input", in: folder) == String(decoding: Self.notice.octets, as: UTF8.self) + "\n")
+            #expect(try text("input", in: folder) == String(decoding: Self.notice.bytes, as: UTF8.self) + "\n")
             let names = try text("environment", in: folder).split(separator: "\n").map { $0.prefix { $0 != "=" } }
             #expect(
                 Set(names).isSubset(of: [

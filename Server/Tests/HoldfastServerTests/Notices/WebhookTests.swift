@@ -52,7 +52,7 @@ struct WebhookTests {
                 #expect(request.header("User-Agent") == "holdfast-server/\(HoldfastRelease.version)")
                 #expect(request.header("webhook-id") == "\(Self.notice.id)")
                 #expect(request.header("webhook-timestamp") == "\(time)")
-                #expect(request.body == Self.notice.octets)
+                #expect(request.body == Self.notice.bytes)
                 let secret = try WebhookSecret(Array(WebhookReceiver.line.utf8))
                 let signature = secret.signature(id: Self.notice.id, time: time, body: request.body)
                 #expect(request.header("webhook-signature") == signature)
@@ -232,8 +232,8 @@ struct WebhookTests {
                 A notice as a webhook gets it: HMAC with SHA-256 over the id, the time and the body, with periods \
                 between them, under the Base64 of the secret.
                 """, "secret": WebhookReceiver.line, "webhook-id": "\(notice.id)", "webhook-timestamp": "\(time)",
-                "webhook-signature": secret.signature(id: notice.id, time: time, body: notice.octets),
-                "body": String(decoding: notice.octets, as: UTF8.self),
+                "webhook-signature": secret.signature(id: notice.id, time: time, body: notice.bytes),
+                "body": String(decoding: notice.bytes, as: UTF8.self),
             ])
     }
 }

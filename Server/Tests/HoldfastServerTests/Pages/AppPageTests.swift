@@ -50,7 +50,7 @@ struct AppPageTests {
             let list = page["documents"]?.values.first { $0.text("path") == "lists/bank.json" }
             #expect(list?["version"] == .number(1) && list?.text("ends")?.hasPrefix("in ") == true)
             let stored = try await world.catalog.newestDocuments { _ in true }.first { $0.path == "lists/bank.json" }
-            #expect(try list?.text("digest") == PageText.short(Digest(of: #require(stored).octets)))
+            #expect(try list?.text("digest") == PageText.short(Digest(of: #require(stored).bytes)))
             for key in page["keys"]?.values ?? [] {
                 #expect(key.text("custody") == "sealed by this server" && key.text("digest")?.utf8.count == 64)
             }

@@ -103,7 +103,7 @@ struct ChangeLoadTests {
             let id = try await world.approved().change
             try await Self.counting(world) { engine, publisher in
                 let change = try await publisher.catalog.standing(of: id)
-                let turns = JudgingTurns(1)
+                let turns = EvaluationLimiter(1)
                 let reader = ChangeReader(turns: turns)
                 @Sendable func ask(_ name: String) async throws -> ChangeFacts? {
                     try await reader.facts(
@@ -123,11 +123,11 @@ struct ChangeLoadTests {
                 // More than sixteen of one session are told to come back, and others are not.
                 #expect(await turns.begin("somebody"))
                 world.clock.advance(by: .seconds(61))
-                let waiting = (0..<JudgingTurns.greatestWait).map { _ in Task { try await ask("alice") } }
-                try await eventually("as many wait as may") { turns.waiting >= JudgingTurns.greatestWait }
+                let waiting = (0..<EvaluationLimiter.maximumWait).map { _ in Task { try await ask("alice") } }
+                try await eventually("as many wait as may") { turns.waiting >= EvaluationLimiter.maximumWait }
                 #expect(try await ask("alice") == nil)
                 async let other = ask("bob")
-                try await eventually("another one waits") { turns.waiting > JudgingTurns.greatestWait }
+                try await eventually("another one waits") { turns.waiting > EvaluationLimiter.maximumWait }
                 turns.end("somebody")
                 #expect(try await other != nil)
                 for task in waiting { #expect(try await task.value != nil) }

@@ -52,7 +52,7 @@ struct HostAlarmTests {
             }
             #expect(try await raise())
             let first = notices()
-            #expect(first.count == 1 && !String(decoding: first[0].octets, as: UTF8.self).contains("raised"))
+            #expect(first.count == 1 && !String(decoding: first[0].bytes, as: UTF8.self).contains("raised"))
             try await world.pass(Self.month)
             #expect(try await !raise() && notices() == first)
             try await world.pass(Self.month)
@@ -68,7 +68,7 @@ struct HostAlarmTests {
     @Test("Alarms whose keys are published by now take no place on the overview")
     func published() async throws {
         try await World.run { world in
-            for number in 0..<HostDigests.greatestCount {
+            for number in 0..<HostDigests.maximumCount {
                 let host = try CatalogHost(name: "host-\(number).example.com")
                 try await world.catalog.alarm(about: Digest(of: [7]), on: host, of: world.app, words: "seen")
             }

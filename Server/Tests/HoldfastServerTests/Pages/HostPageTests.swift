@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The page of a host", .timeLimit(.minutes(5)))
 struct HostPageTests {
-    private func facts(_ world: World) async throws -> (AppFacts, AppScene.Host) {
+    private func facts(_ world: World) async throws -> (AppFacts, AppSnapshot.Host) {
         let place = AppFacts.Place(name: World.host, port: 443)
         let facts = try await AppFacts(of: world.app, .one(place), in: world.catalog)
         return (facts, try #require(facts.hosts.first))
@@ -55,8 +55,8 @@ struct HostPageTests {
             name: World.host, keys: [ContentHost.Key(pin: Digest(of: [1]), state: .backup)])
         let other = try ContentHost(name: World.host, keys: [ContentHost.Key(pin: Digest(of: [2]))])
         func row(_ publications: [(Int64, ContentHost?)]) throws -> HostTimeline.Row? {
-            let scene = AppScene.Host(
-                try CatalogHost(name: World.host), [], NextShown(chains: [], keys: []), [:], at: 1_000)
+            let scene = AppSnapshot.Host(
+                try CatalogHost(name: World.host), [], AnnouncedCertificates(chains: [], keys: []), [:], at: 1_000)
             return HostTimeline(
                 scene,
                 publications: publications.map { HostTimeline.Publication(published: $0, end: 9_000, pins: $1) },
@@ -110,16 +110,16 @@ struct HostPageTests {
 
     @Test("Times outside a picture stand at its edge, and its ticks are few")
     func scale() {
-        let scale = PictureScale(1_000...2_000, left: 100, right: 300)
+        let scale = ChartScale(1_000...2_000, left: 100, right: 300)
         #expect(scale.x(1_000) == 100 && scale.x(1_500) == 200 && scale.x(2_000) == 300)
         #expect(scale.x(.min + 5_000) == 100 && scale.x(.max) == 300)
         #expect(scale.bar(0...900) == nil && scale.bar(2_500...3_000) == nil)
         #expect(scale.bar(1_500...9_000).map { $0.x == 200 && $0.width == 100 } == true)
         for days in [1, 3, 7, 30, 120, 520, 4_000] as [Int64] {
-            let scale = PictureScale(Story.now...Story.now + days * 86_400)
+            let scale = ChartScale(Story.now...Story.now + days * 86_400)
             #expect((1...16).contains(scale.ticks.count), "\(days)")
             #expect(scale.ticks.allSatisfy { (scale.left...scale.right).contains($0.x) })
-            let narrow = PictureScale(scale.range, in: .narrow)
+            let narrow = ChartScale(scale.range, in: .narrow)
             #expect((1...4).contains(narrow.ticks.count), "\(days)")
             // Words of sixty units stay inside.
             for value in narrow.tickValues(bottom: 0).values {

@@ -62,7 +62,7 @@ struct OverviewPageTests {
             let need = try #require(try await needs(world).first { $0.kind == .alarm })
             #expect(need.words.contains("\(key)") && need.address == "/apps/bank/hosts/\(World.host)")
             try await world.catalog.announce(
-                HostChain(stranger.chain), from: world.now, on: world.catalogHost, of: world.app, by: "owner")
+                CertificateChain(stranger.chain), from: world.now, on: world.catalogHost, of: world.app, by: "owner")
             #expect(try await !needs(world).contains { $0.kind == .alarm })
         }
     }

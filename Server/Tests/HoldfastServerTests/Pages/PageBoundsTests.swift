@@ -55,7 +55,7 @@ struct PageBoundsTests {
             for (target, few) in zip(targets, few) {
                 let many = try await cost(target, world, engine, publisher)
                 #expect(many.queries <= few.queries && many.rows <= few.rows + 2, "\(target): \(few), then \(many)")
-                #expect(many.queries < AppSummaries.greatestReading * 12, "\(target): \(many)")
+                #expect(many.queries < AppSummaries.maximumReading * 12, "\(target): \(many)")
             }
             await engine.close()
         }
@@ -67,7 +67,7 @@ struct PageBoundsTests {
             try await world.grow(apps: 0..<120, hosts: 0..<30, alarms: 0..<0)
             let desk = try PageDesk(world)
             let first = PageValue.record(try await desk.overview().content)
-            #expect(first["apps"]?.values.count == OverviewPage.greatestAppCount)
+            #expect(first["apps"]?.values.count == OverviewPage.maximumAppCount)
             #expect(first.text("outdated")?.hasPrefix("57 of 121 apps") == true, "\(first.text("outdated") ?? "none")")
             #expect(first["isQuiet"] == .flag(false))
             let last = try #require(first["apps"]?.values.last?.text("name"))

@@ -14,7 +14,7 @@ struct PageValueTests {
     func escaping() {
         #expect(
             markup("<a href='x' b=\"y\">&amp;") == Array("&lt;a href=&#39;x&#39; b=&quot;y&quot;&gt;&amp;amp;".utf8))
-        // With an accent it is another character for Swift, and the same octet for a browser.
+        // With an accent it is another character for Swift, and the same byte for a browser.
         #expect(markup("\"\u{301} onclick=\"") == Array("&quot;\u{301} onclick=&quot;".utf8))
         #expect(
             markup("<\u{338}>\u{338}&\u{301}'\u{301}") == Array("&lt;\u{338}&gt;\u{338}&amp;\u{301}&#39;\u{301}".utf8))

@@ -88,7 +88,7 @@ struct RecordPageTests {
                     words: "\(number)")
             }
             let first = try await catalog.auditPage(AuditFilter(event: .alarm), apps: catalog.apps)
-            #expect(first.entries.count == AuditPage.greatestEntryCount && first.entries.first?.facts["words"] == "149")
+            #expect(first.entries.count == AuditPage.maximumEntryCount && first.entries.first?.facts["words"] == "149")
             let rest = try #require(first.rest)
             let next = try await catalog.auditPage(AuditFilter(event: .alarm, before: rest), apps: catalog.apps)
             #expect(next.entries.count == 50 && next.entries.first?.facts["words"] == "49" && next.rest == nil)
@@ -114,7 +114,7 @@ struct RecordPageTests {
             let stored = try await world.catalog.newestDocuments { _ in true }
             let file = try #require(stored.first { $0.path == "pins/bank.pins.json" })
             let export = try #require(page["exports"]?.values.first { $0.text("path") == file.path })
-            #expect(export.text("text").map { Array($0.utf8) } == file.octets)
+            #expect(export.text("text").map { Array($0.utf8) } == file.bytes)
             #expect(page["documents"]?.values.count == stored.count)
             #expect(page["keys"]?.values.compactMap { $0.text("purpose") } == ["fingerprints", "trust-server"])
         }

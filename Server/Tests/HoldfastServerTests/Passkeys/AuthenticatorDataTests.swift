@@ -34,12 +34,12 @@ struct AuthenticatorDataTests {
         expectError(.malformed) { try AuthenticatorData(SoftPasskey().data() + [0xA0]) }
         // A new key or extensions that the flags do not announce, and the other way about.
         for flag in [AuthenticatorData.Flags.attested, .extended] {
-            var octets = whole
-            octets[32] ^= flag.rawValue
-            #expect(throws: ServerError.self) { try AuthenticatorData(octets) }
-            octets = try SoftPasskey().data()
-            octets[32] ^= flag.rawValue
-            expectError(.malformed) { try AuthenticatorData(octets) }
+            var bytes = whole
+            bytes[32] ^= flag.rawValue
+            #expect(throws: ServerError.self) { try AuthenticatorData(bytes) }
+            bytes = try SoftPasskey().data()
+            bytes[32] ^= flag.rawValue
+            expectError(.malformed) { try AuthenticatorData(bytes) }
         }
         // A key that is on several devices, and must not be.
         expectError(.malformed) {
@@ -53,7 +53,7 @@ struct AuthenticatorDataTests {
         }
         let extended = try SoftPasskey(flags: [.userPresent, .userVerified, .extended]).data()
         for extensions in [CBORValue.map([]), .array([]), SoftPasskey.map([(1, .unsigned(2))])] {
-            expectError(.malformed) { try AuthenticatorData(extended + extensions.octets) }
+            expectError(.malformed) { try AuthenticatorData(extended + extensions.bytes) }
         }
     }
 

@@ -5,8 +5,8 @@ import Testing
 @Suite("CBOR of authenticators")
 struct CBORReaderTests {
     private func read(_ hex: String) throws -> CBORValue {
-        let octets = try #require(Hex.decode(hex.utf8, count: hex.utf8.count / 2), "\(hex)")
-        return try CBORReader.read(octets, "test", limit: 1_024)
+        let bytes = try #require(Hex.decode(hex.utf8, count: hex.utf8.count / 2), "\(hex)")
+        return try CBORReader.read(bytes, "test", limit: 1_024)
     }
 
     @Test("The examples of RFC 8949 are read")
@@ -15,8 +15,8 @@ struct CBORReaderTests {
             ("00", .unsigned(0)), ("17", .unsigned(23)), ("1818", .unsigned(24)), ("1903e8", .unsigned(1_000)),
             ("1a000f4240", .unsigned(1_000_000)), ("1bffffffffffffffff", .unsigned(.max)), ("20", .integer(-1)),
             ("3863", .integer(-100)), ("3903e7", .integer(-1_000)), ("3bffffffffffffffff", .negative(.max)),
-            ("f4", .boolean(false)), ("f5", .boolean(true)), ("f6", .null), ("40", .octets([])),
-            ("4401020304", .octets([1, 2, 3, 4])), ("60", .text("")), ("6449455446", .text("IETF")),
+            ("f4", .boolean(false)), ("f5", .boolean(true)), ("f6", .null), ("40", .bytes([])),
+            ("4401020304", .bytes([1, 2, 3, 4])), ("60", .text("")), ("6449455446", .text("IETF")),
             ("62c3bc", .text("ü")), ("80", .array([])),
             (
                 "8301820203820405",
@@ -34,7 +34,7 @@ struct CBORReaderTests {
         ]
         for (hex, value) in examples {
             #expect(try read(hex) == value, "\(hex)")
-            #expect(Hex.encode(value.octets) == hex)
+            #expect(Hex.encode(value.bytes) == hex)
         }
     }
 
@@ -53,7 +53,7 @@ struct CBORReaderTests {
             "", "18", "19ff", "4101" + "01", "42" + "01", "8101" + "01", "82" + "01", "a1" + "01", "61ff", "62c328",
         ]
         for hex in refused { expectError(.malformed) { try read(hex) } }
-        // Of two keys with heads of different lengths, the one with fewer octets is the first.
+        // Of two keys with heads of different lengths, the one with fewer bytes is the first.
         #expect(
             try read("a3" + "0a01" + "181802" + "2003")
                 == SoftPasskey.map([
@@ -69,7 +69,7 @@ struct CBORReaderTests {
         #expect(throws: Never.self) { try read("81818180") }
         expectError(.malformed) { try read("8181818180") }
         expectError(.malformed) { try read("a101a101a101a101a0") }
-        let many = CBORValue.array([CBORValue](repeating: .null, count: 600)).octets
+        let many = CBORValue.array([CBORValue](repeating: .null, count: 600)).bytes
         expectError(.malformed) { try CBORReader.read(many, "test", limit: 1_024) }
         expectError(.malformed) { try CBORReader.read([UInt8](repeating: 0, count: 11), "test", limit: 10) }
     }
@@ -77,11 +77,11 @@ struct CBORReaderTests {
     @Test("A damaged value is refused, or is another value in its one spelling")
     func mutations() throws {
         let seeds =
-            try [SoftPasskey().coseKey.octets, SoftPasskey.ed25519.coseKey.octets]
-            + [SoftPasskey.map([("fmt", .text("none")), ("attStmt", .map([])), ("authData", .octets([1, 2]))]).octets]
+            try [SoftPasskey().coseKey.bytes, SoftPasskey.ed25519.coseKey.bytes]
+            + [SoftPasskey.map([("fmt", .text("none")), ("attStmt", .map([])), ("authData", .bytes([1, 2]))]).bytes]
         let read = campaign(30, seeds) { mutant in
             let damaged = try CBORReader.read(mutant, "test", limit: 1_024)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
         }
         #expect(read > 0)
     }

@@ -38,12 +38,12 @@ struct COSEKeyTests {
         let values = [
             with(es256, 1, .integer(3)), with(es256, 1, .integer(1)), with(es256, 3, .integer(-8)),
             with(es256, 3, .integer(-35)), with(es256, 3, .integer(-257)), with(es256, 3, nil),
-            with(es256, -1, .integer(2)), with(es256, -2, .octets(offCurve)), with(es256, -3, .boolean(true)),
-            with(es256, -3, nil), with(es256, -2, .octets(p384)), with(es256, -4, .octets(offCurve)),
-            with(es256, 2, .octets([1])), with(edDSA, 1, .integer(2)), with(edDSA, 3, .integer(-7)),
-            with(edDSA, -1, .integer(4)), with(edDSA, -2, .octets([UInt8](repeating: 0, count: 32))),
-            with(edDSA, -2, .octets([1] + [UInt8](repeating: 0, count: 31))), with(edDSA, -3, .octets(offCurve)),
-            .map([]), .null, .octets([4]),
+            with(es256, -1, .integer(2)), with(es256, -2, .bytes(offCurve)), with(es256, -3, .boolean(true)),
+            with(es256, -3, nil), with(es256, -2, .bytes(p384)), with(es256, -4, .bytes(offCurve)),
+            with(es256, 2, .bytes([1])), with(edDSA, 1, .integer(2)), with(edDSA, 3, .integer(-7)),
+            with(edDSA, -1, .integer(4)), with(edDSA, -2, .bytes([UInt8](repeating: 0, count: 32))),
+            with(edDSA, -2, .bytes([1] + [UInt8](repeating: 0, count: 31))), with(edDSA, -3, .bytes(offCurve)),
+            .map([]), .null, .bytes([4]),
         ]
         for value in values { expectError(.invalidValue) { try COSEKey(value) } }
         for (number, name) in [(Int64(-35), "ES384"), (-257, "RS256"), (-49, "ML-DSA-65")] {

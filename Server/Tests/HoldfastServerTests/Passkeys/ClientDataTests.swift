@@ -34,10 +34,9 @@ struct ClientDataTests {
     @Test("Another purpose, challenge or page is refused, and so is a page within another one")
     func others() throws {
         expectError(.notForThis) { try require(Self.text(SoftPasskey(), .create)) }
-        let challenge = Base64URL.encode(Self.challenge().octets)
+        let challenge = Base64URL.encode(Self.challenge().bytes)
         var generator = SeededGenerator(seed: 8)
-        for other in [PasskeyChallenge.signIn(using: &generator).octets, Array(Self.challenge().octets.dropLast()), []]
-        {
+        for other in [PasskeyChallenge.signIn(using: &generator).bytes, Array(Self.challenge().bytes.dropLast()), []] {
             expectError(.notForThis) { try require(Self.text().replacing(challenge, with: Base64URL.encode(other))) }
         }
         let origins = [
@@ -55,7 +54,7 @@ struct ClientDataTests {
     @Test("What two readers could understand differently is refused, and so is what is long or deep")
     func refused() throws {
         let text = Self.text()
-        let challenge = Base64URL.encode(Self.challenge().octets)
+        let challenge = Base64URL.encode(Self.challenge().bytes)
         let damaged = [
             text.replacing(#""origin""#, with: #""type":"webauthn.get","origin""#), "\u{FEFF}" + text, text + "x", "[]",
             "", text.replacing(#""origin":"#, with: #""origin":1,"x":"#),
@@ -74,14 +73,14 @@ struct ClientDataTests {
         expectError(.malformed) { try ClientData(Array(other.utf8.dropLast(3)) + [0xFF, 0x22, 0x7D]) }
     }
 
-    @Test("Damaged octets are refused, or say what was asked for")
+    @Test("Damaged bytes are refused, or say what was asked for")
     func mutations() throws {
-        let octets = Array(Self.text().utf8)
-        _ = campaign(31, [octets]) { mutant in
+        let bytes = Array(Self.text().utf8)
+        _ = campaign(31, [bytes]) { mutant in
             let read = try ClientData(mutant)
             try read.require(.get, Self.challenge(), at: SoftPasskey.party)
             #expect(read.kind == .get)
-            #expect(read.challenge == Self.challenge().octets)
+            #expect(read.challenge == Self.challenge().bytes)
         }
     }
 }

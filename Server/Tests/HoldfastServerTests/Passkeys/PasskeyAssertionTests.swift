@@ -58,8 +58,8 @@ struct PasskeyAssertionTests {
         let whole = try SoftPasskey().registration(for: challenge)
         let assertion = PasskeyRegistration(
             attestationObject: SoftPasskey.map([
-                ("fmt", .text("none")), ("attStmt", .map([])), ("authData", .octets(try SoftPasskey().data())),
-            ]).octets,
+                ("fmt", .text("none")), ("attStmt", .map([])), ("authData", .bytes(try SoftPasskey().data())),
+            ]).bytes,
             clientDataJSON: whole.clientDataJSON)
         expectError(.malformed) { try assertion.credential(for: .approval, challenge, at: party) }
         let signed = PasskeyRegistration(
@@ -89,7 +89,7 @@ struct PasskeyAssertionTests {
             let client = passkey.clientDataJSON(.get, challenge)
             let made = try PasskeyAssertion(
                 authenticatorData: attested, clientDataJSON: client,
-                signature: try passkey.signature(of: attested + Digest(of: client).octets))
+                signature: try passkey.signature(of: attested + Digest(of: client).bytes))
             expectError(.malformed) { try made.verified(by: key, for: challenge, at: party) }
             for flags: AuthenticatorData.Flags in [[.userPresent], [.userVerified]] {
                 var careless = passkey

@@ -10,11 +10,11 @@ struct PasskeyEvidenceTests {
     func lines() throws {
         for passkey in [SoftPasskey(counter: 3), .ed25519] {
             let evidence = try passkey.evidence(over: Self.text)
-            let lines = evidence.octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+            let lines = evidence.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             #expect(lines.count == 6)
             #expect(lines[0].elementsEqual("holdfast-passkey-evidence-v1".utf8))
             #expect(try lines[1].elementsEqual(Base64.encode(passkey.key.subjectPublicKeyInfo).utf8))
-            let read = try PasskeyEvidence(evidence.octets)
+            let read = try PasskeyEvidence(evidence.bytes)
             #expect(read == evidence)
             #expect(try read.verified(over: Self.text, at: SoftPasskey.party).counter == passkey.counter)
             expectError(.notForThis) { try read.verified(over: Self.text + [0x0A], at: SoftPasskey.party) }
@@ -31,7 +31,7 @@ struct PasskeyEvidenceTests {
             clientDataJSON: [UInt8](repeating: 1, count: ClientData.limit),
             signature: [UInt8](repeating: 1, count: 80))
         let evidence = PasskeyEvidence(longest, by: try SoftPasskey().key)
-        #expect(try PasskeyEvidence(evidence.octets) == evidence)
+        #expect(try PasskeyEvidence(evidence.bytes) == evidence)
         expectError(.malformed) {
             try PasskeyAssertion(
                 authenticatorData: [UInt8](repeating: 1, count: 1_025), clientDataJSON: [1], signature: [1])
@@ -52,7 +52,7 @@ struct PasskeyEvidenceTests {
 
     @Test("Evidence that is spelled in any other way is refused")
     func spellings() throws {
-        let evidence = String(decoding: try SoftPasskey.ed25519.evidence(over: Self.text).octets, as: UTF8.self)
+        let evidence = String(decoding: try SoftPasskey.ed25519.evidence(over: Self.text).bytes, as: UTF8.self)
         let replacements = [
             ("-v1\n", "-v2\n"), ("\n", "\r\n"), ("\nM", "\n M"), ("\nM", "\n\nM"), ("=\n", "\n"), ("=\n", "==\n"),
             ("\nMCow", "\nMFkw"), ("\nMCow", "\nMCox"),
@@ -70,10 +70,10 @@ struct PasskeyEvidenceTests {
     @Test("Damaged evidence is refused, or does not verify")
     func mutations() throws {
         let party = try SoftPasskey.party
-        let seeds = try [SoftPasskey(), .ed25519].map { try $0.evidence(over: Self.text).octets }
+        let seeds = try [SoftPasskey(), .ed25519].map { try $0.evidence(over: Self.text).bytes }
         let read = campaign(35, seeds) { mutant in
             let evidence = try PasskeyEvidence(mutant)
-            #expect(evidence.octets == mutant)
+            #expect(evidence.bytes == mutant)
             guard !seeds.contains(mutant) else { return }
             #expect(throws: ServerError.self) { try evidence.verified(over: Self.text, at: party) }
         }

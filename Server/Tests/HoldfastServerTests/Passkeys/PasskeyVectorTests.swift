@@ -16,7 +16,7 @@ struct PasskeyVectorTests {
     @Test("docs/vectors/server-passkey.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let party = try SoftPasskey.party
-        let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets
+        let text = try ApprovalText(.approve, Story().subject, end: Story.end).bytes
         var generator = SeededGenerator(seed: 30)
         let challenge = PasskeyChallenge.registration(.approval, using: &generator)
         // Only Ed25519: its signatures are the same each time.
@@ -24,7 +24,7 @@ struct PasskeyVectorTests {
         let registration = try passkey.registration(for: challenge)
         let credential = try registration.credential(for: .approval, challenge, at: party)
         let good = try passkey.evidence(over: text)
-        #expect(throws: Never.self) { try PasskeyEvidence(good.octets).verified(over: text, at: party) }
+        #expect(throws: Never.self) { try PasskeyEvidence(good.bytes).verified(over: text, at: party) }
         let refused = try refused(text, good)
         for one in refused {
             expectError(one.code) { try PasskeyEvidence(one.evidence).verified(over: text, at: party) }
@@ -35,9 +35,9 @@ struct PasskeyVectorTests {
                 "format": "holdfast-passkey-evidence-v1 over a text, and holdfast-approvers-v2. "
                     + "docs/formats.md and docs/server/people.md say what the lines mean.",
                 "origin": party.origin, "text": String(decoding: text, as: UTF8.self),
-                "challenge": Base64.encode(PasskeyChallenge.approval(of: text).octets),
+                "challenge": Base64.encode(PasskeyChallenge.approval(of: text).bytes),
                 "registration": [
-                    "challenge": Base64.encode(challenge.octets),
+                    "challenge": Base64.encode(challenge.bytes),
                     "attestationObject": Base64.encode(registration.attestationObject),
                     "clientDataJSON": Base64.encode(registration.clientDataJSON),
                     "credential": Base64.encode(credential.id),
@@ -45,7 +45,7 @@ struct PasskeyVectorTests {
                     "identity": "\(credential.key.identity)",
                 ],
                 "statement": try statement(),
-                "accepted": [String(decoding: good.octets, as: UTF8.self)],
+                "accepted": [String(decoding: good.bytes, as: UTF8.self)],
                 "refused": refused.map { one in
                     [
                         "why": one.why, "code": one.code.rawValue,
@@ -64,16 +64,16 @@ struct PasskeyVectorTests {
                 [Approver.alice.member, phone], number: 1, passkeys: PasskeyTerms(at: SoftPasskey.party)),
             recovery: nil)
         let signatures = try [
-            Approver.alice.signature(of: statement.octets),
-            ApproverSignature(SoftPasskey.ed25519.evidence(over: statement.octets)),
+            Approver.alice.signature(of: statement.bytes),
+            ApproverSignature(SoftPasskey.ed25519.evidence(over: statement.bytes)),
         ]
         #expect(throws: Never.self) {
             try ApproverChain(
-                genesis: SignedApprovers(text: statement.octets, signatures: signatures), digest: statement.digest,
+                genesis: SignedApprovers(text: statement.bytes, signatures: signatures), digest: statement.digest,
                 server: Story.server)
         }
         return [
-            "text": String(decoding: statement.octets, as: UTF8.self), "sha256": "\(statement.digest)",
+            "text": String(decoding: statement.bytes, as: UTF8.self), "sha256": "\(statement.digest)",
             "signatures": signatures.map { signature in
                 ["identity": "\(signature.identity)", "signature": Base64.encode(signature.signature)]
             },
@@ -81,16 +81,16 @@ struct PasskeyVectorTests {
     }
 
     private func refused(_ text: [UInt8], _ good: PasskeyEvidence) throws -> [Refused] {
-        var digest = ChosenOctets(Digest(of: text).octets)
+        var digest = ChosenBytes(Digest(of: text).bytes)
         let signIn = PasskeyChallenge.signIn(using: &digest)
         func evidence(_ change: (inout SoftPasskey) -> Void) throws -> [UInt8] {
             var passkey = SoftPasskey.ed25519
             change(&passkey)
-            return try passkey.evidence(over: text).octets
+            return try passkey.evidence(over: text).bytes
         }
         let other = try evidence { $0.number = 22 }
         // The signature of another key, under this one's name.
-        let borrowed = zip(good.octets.split(separator: 0x0A), other.split(separator: 0x0A)).enumerated()
+        let borrowed = zip(good.bytes.split(separator: 0x0A), other.split(separator: 0x0A)).enumerated()
             .flatMap { index, lines in Array(index == 4 ? lines.1 : lines.0) + [0x0A] }
         let bare = PasskeyEvidence(
             try PasskeyAssertion(
@@ -103,16 +103,16 @@ struct PasskeyVectorTests {
                 why: "a sign-in over the digest of the approval", code: .notForThis,
                 evidence: PasskeyEvidence(
                     SoftPasskey.ed25519.assertion(for: signIn), by: try SoftPasskey.ed25519.key
-                ).octets),
+                ).bytes),
             Refused(
                 why: "a registration", code: .notForThis,
                 evidence: PasskeyEvidence(
                     SoftPasskey.ed25519.assertion(for: .approval(of: text), kind: .create),
                     by: try SoftPasskey.ed25519.key
-                ).octets),
+                ).bytes),
             Refused(
                 why: "an approval of something else", code: .notForThis,
-                evidence: SoftPasskey.ed25519.evidence(over: text + [0x0A]).octets),
+                evidence: SoftPasskey.ed25519.evidence(over: text + [0x0A]).bytes),
             Refused(
                 why: "another page", code: .notForThis,
                 evidence: evidence { $0.origin = "https://pins.example.com.evil.example" }),
@@ -130,8 +130,8 @@ struct PasskeyVectorTests {
             Refused(
                 why: "touched by anybody", code: .userNotVerified, evidence: evidence { $0.flags = [.userPresent] }),
             Refused(why: "the signature of another key", code: .invalidSignature, evidence: borrowed),
-            Refused(why: "a signature over the text itself", code: .invalidSignature, evidence: bare.octets),
-            Refused(why: "no line feed at the end", code: .malformed, evidence: Array(good.octets.dropLast())),
+            Refused(why: "a signature over the text itself", code: .invalidSignature, evidence: bare.bytes),
+            Refused(why: "no line feed at the end", code: .malformed, evidence: Array(good.bytes.dropLast())),
         ]
     }
 
@@ -146,7 +146,7 @@ struct PasskeyVectorTests {
             let parts = try #require(passkey["registration"] as? [String: String]).compactMapValues {
                 Base64.decode($0.utf8)
             }
-            let challenge = try #require(parts["challenge"].flatMap { PasskeyChallenge(octets: $0) })
+            let challenge = try #require(parts["challenge"].flatMap { PasskeyChallenge(bytes: $0) })
             let credential = try PasskeyRegistration(
                 attestationObject: try #require(parts["attestationObject"]),
                 clientDataJSON: try #require(parts["clientDataJSON"])

@@ -36,9 +36,9 @@ struct SignInTests {
         }
     }
 
-    @Test("A challenge has 32 random octets behind the words of its form, and no form begins as another does")
+    @Test("A challenge has 32 random bytes behind the words of its form, and no form begins as another does")
     func forms() throws {
-        let challenges = (0..<100).map { Self.ceremony($0 * 2 + 1).challenge.octets }
+        let challenges = (0..<100).map { Self.ceremony($0 * 2 + 1).challenge.bytes }
         #expect(Set(challenges).count == 100)
         #expect(Set(challenges.map(\.count)) == [PasskeyChallenge.Form.signIn.rawValue.utf8.count + 32])
         for form in PasskeyChallenge.Form.allCases {
@@ -84,10 +84,10 @@ struct SignInTests {
     /// Whoever controls the page chooses what is signed: here the digest of an approval in every place of a sign-in.
     @Test("A sign-in over the digest of an approval approves nothing, whatever passkey it is by")
     func confusion() throws {
-        let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets
-        var digest = ChosenOctets(Digest(of: text).octets)
+        let text = try ApprovalText(.approve, Story().subject, end: Story.end).bytes
+        var digest = ChosenBytes(Digest(of: text).bytes)
         let ceremony = PasskeyCeremony(.signIn(using: &digest), at: Self.now)
-        #expect(ceremony.challenge.octets.suffix(32).elementsEqual(Digest(of: text).octets))
+        #expect(ceremony.challenge.bytes.suffix(32).elementsEqual(Digest(of: text).bytes))
         let answer = try SoftPasskey().assertion(for: ceremony.challenge)
         // It is a good sign-in, and no approval: not by its form,
         #expect(throws: Never.self) {

@@ -131,7 +131,7 @@ struct PlaceStandingTests {
             let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.pass(600)
             try await world.catalog.announce(
-                HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publish(try await world.draft { $0.formats = Self.formats })
             #expect(try await site.publisher.deliverToPlaces().problems == [])
@@ -141,7 +141,7 @@ struct PlaceStandingTests {
                 restored, report in
                 #expect(report.adopted.contains(list) && report.held == [world.app], "\(report)")
                 #expect(
-                    restored.publisher.live.current.document(at: list.utf8)?.octets.elementsEqual(
+                    restored.publisher.live.current.document(at: list.utf8)?.bytes.elementsEqual(
                         site.content(list) ?? []) == true)
             }
             await expectError(.file) { try await world.restored(backup, places: []) { _, _ in } }

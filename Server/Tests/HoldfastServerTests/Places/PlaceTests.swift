@@ -23,7 +23,7 @@ struct PlaceTests {
             #expect(waiting.contains { !$0.isFault && $0.words.contains("clients have not found") })
             let first = try await site.publisher.deliverToPlaces()
             #expect(first.problems == [] && first.confirmed.contains("bucket: \(Self.list)"))
-            #expect(site.content(Self.list) == world.publisher.live.current.document(at: Self.list.utf8)?.octets)
+            #expect(site.content(Self.list) == world.publisher.live.current.document(at: Self.list.utf8)?.bytes)
             #expect(try await site.publisher.placeFindings(of: world.app).isEmpty)
             // Nothing waits, so nothing runs.
             #expect(try await site.publisher.deliverToPlaces() == Publisher.Delivery() && site.runs == 1)
@@ -73,7 +73,7 @@ struct PlaceTests {
                 ("kill -9 $$", 120, "signal 9 ended it"),
                 ("exec sleep 600", 1, "longer than 1 s, and was ended"),
                 ("trap '' TERM; while :; do sleep 600; done", 1, "longer than 1 s, and was ended"),
-                ("exec cat /dev/zero", 120, "octets on its standard output"),
+                ("exec cat /dev/zero", 120, "bytes on its standard output"),
                 ("exit 0", 120, "found none"),
                 (
                     #"mkdir -p "$1/lists"; for f in objects/lists/*; do echo '{}' >"$1/${f#objects/}"; done"#, 120,
@@ -168,9 +168,9 @@ struct PlaceTests {
                 program: site.shell("touch '\(trace.path)'"))
             let connection = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
             _ = try connection.run(
-                text: "INSERT INTO place (app, name, octets) VALUES ('bank', 'another', $1)", [.octets(evil.octets)])
+                text: "INSERT INTO place (app, name, octets) VALUES ('bank', 'another', $1)", [.bytes(evil.bytes)])
             _ = try connection.run(
-                text: "UPDATE place SET octets = $1 WHERE name = 'bucket'", [.octets(evil.octets)])
+                text: "UPDATE place SET octets = $1 WHERE name = 'bucket'", [.bytes(evil.bytes)])
             let delivery = try await site.publisher.deliverToPlaces()
             #expect(
                 delivery.confirmed == [] && delivery.problems.first?.contains("brokenChain") ?? false, "\(delivery)")
@@ -194,9 +194,9 @@ struct PlaceTests {
             let connection = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
             _ = try connection.run(
                 text: "UPDATE document SET digest = $1, octets = $2 WHERE format = $3 AND version = 1",
-                [.octets(Digest(of: theirs).octets), .octets(theirs), .text(Self.trust)])
+                [.bytes(Digest(of: theirs).bytes), .bytes(theirs), .text(Self.trust)])
             #expect(try await site.publisher.deliverToPlaces().problems == [])
-            let approved = try #require(world.publisher.live.current.document(at: Self.trust.utf8)).octets
+            let approved = try #require(world.publisher.live.current.document(at: Self.trust.utf8)).bytes
             #expect(site.content(Self.trust) == approved && approved != theirs)
         }
     }
@@ -237,7 +237,7 @@ struct PlaceTests {
             expectError(.invalidValue) { try ProgramCommand(["/bin/true"], limit: limit) }
         }
         let place = try Place(name: "bucket", url: "https://pins.example.com", program: program, onlyPublisher: "web1")
-        #expect(try Place(place.octets) == place)
-        expectError(.malformed) { try Place(place.octets + [0x20]) }
+        #expect(try Place(place.bytes) == place)
+        expectError(.malformed) { try Place(place.bytes + [0x20]) }
     }
 }

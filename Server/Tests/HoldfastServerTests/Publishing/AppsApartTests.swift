@@ -7,7 +7,7 @@ import Testing
 struct AppsApartTests {
     private func damage(_ change: RandomID, _ world: World) async throws {
         try await world.engine.write { session throws(ServerError) in
-            _ = try session.run("UPDATE change SET content = $2 WHERE id = $1", [.octets(change.octets), .octets([1])])
+            _ = try session.run("UPDATE change SET content = $2 WHERE id = $1", [.bytes(change.bytes), .bytes([1])])
         }
     }
 
@@ -49,7 +49,7 @@ struct AppsApartTests {
             let other = Publisher(world.catalog, folder: world.publisher.folder, secret: World.secret())
             try await other.follow()
             #expect(other.live.current.apps[shop]?.key != nil)
-            let content = try await world.catalog.draft(of: shop, Catalog.ContentWishes(lifetime: 100 * 86_400))
+            let content = try await world.catalog.draft(of: shop, Catalog.DraftOptions(lifetime: 100 * 86_400))
             let second = try await world.propose(content).change
             try await world.approve(second)
             try await world.publisher.publish(second)
@@ -91,7 +91,7 @@ struct AppsApartTests {
             try FileManager.default.removeItem(at: place)
             try await world.pass(60)
             try await world.engine.write { session throws(ServerError) in
-                _ = try session.run("UPDATE document SET octets = $1 WHERE app = 'shop'", [.octets([1])])
+                _ = try session.run("UPDATE document SET octets = $1 WHERE app = 'shop'", [.bytes([1])])
             }
             let delivery = try await world.publisher.deliver()
             #expect(delivery.confirmed.contains("lists/bank.json") && !delivery.confirmed.contains("lists/shop.json"))

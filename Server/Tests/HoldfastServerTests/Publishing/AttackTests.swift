@@ -96,7 +96,7 @@ struct AttackTests {
     private static func value(_ column: String, _ type: String) -> StorageValue {
         switch type {
         case "INTEGER": .integer(1)
-        case "BLOB": .octets([UInt8](repeating: 1, count: 32))
+        case "BLOB": .bytes([UInt8](repeating: 1, count: 32))
         default: .text(column == "app" ? "bank" : "x")
         }
     }
@@ -107,7 +107,7 @@ struct AttackTests {
             switch value {
             case .integer(let number): .integer(number + 1)
             case .text(let text): .text("\(text)x")
-            case .octets(let octets): .octets(octets.isEmpty ? [1] : [octets[0] ^ 1] + octets.dropFirst())
+            case .bytes(let bytes): .bytes(bytes.isEmpty ? [1] : [bytes[0] ^ 1] + bytes.dropFirst())
             case .null: .integer(1)
             }
         // Nightly both, which takes a minute.
@@ -132,7 +132,7 @@ struct AttackTests {
             var chain = world.catalog.ledger.chain
             func entry(_ event: AuditEntry.Event, _ facts: [String: String]) throws -> AuditEntry {
                 let entry = try chain.next(event, by: "server", at: world.now, facts: facts)
-                try chain.follow(entry.octets)
+                try chain.follow(entry.bytes)
                 return entry
             }
             let entries = try [
@@ -152,8 +152,8 @@ struct AttackTests {
                             _ = try session.run(
                                 "INSERT INTO approver (place, identity, statement, signature) VALUES (1, $1, $2, $3)",
                                 [
-                                    .octets(signature.identity.octets), .octets(signed.text),
-                                    .octets(signature.signature),
+                                    .bytes(signature.identity.bytes), .bytes(signed.text),
+                                    .bytes(signature.signature),
                                 ])
                         }
                     }
@@ -164,8 +164,8 @@ struct AttackTests {
                         _ = try session.run(
                             "INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, 0)",
                             [
-                                .octets(stage.wanted.octets), .octets(approval.signature.identity.octets),
-                                .octets(approval.text), .octets(approval.signature.signature),
+                                .bytes(stage.wanted.bytes), .bytes(approval.signature.identity.bytes),
+                                .bytes(approval.text), .bytes(approval.signature.signature),
                             ])
                     }
                 ),
@@ -175,7 +175,7 @@ struct AttackTests {
                         for entry in entries {
                             _ = try session.run(
                                 "INSERT INTO audit (place, entry) VALUES ($1, $2)",
-                                [.integer(entry.index), .octets(entry.octets)])
+                                [.integer(entry.index), .bytes(entry.bytes)])
                         }
                     }
                 ),
@@ -222,7 +222,7 @@ struct AttackTests {
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run(
                     "INSERT INTO approval SELECT $1, identity, text, signature, created_at FROM approval WHERE change_id = $2",
-                    [.octets(first.octets), .octets(second.octets)])
+                    [.bytes(first.bytes), .bytes(second.bytes)])
             }
             await expectError(.notApproved) { try await world.publisher.publish(first) }
             #expect(try await world.publisher.publish(second) == .published(generation: 1))

@@ -44,8 +44,8 @@ struct CanaryProbeTests {
             #expect(try await world.publisher.rehearse(change).refusal?.gate == .canary)
             // What they were not seen to do for an hour and more does not count either.
             try await world.followCanary(for: Self.day / 2)
-            try await world.pass(CanaryProbes.longestPause + 1)
-            try await world.followCanary(for: Self.day / 2 + CanaryProbes.longestPause)
+            try await world.pass(CanaryProbes.maximumPause + 1)
+            try await world.followCanary(for: Self.day / 2 + CanaryProbes.maximumPause)
             #expect(try probes(world).followed == Self.day)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
@@ -82,14 +82,14 @@ struct CanaryProbeTests {
             #expect(canary.lines.contains("HELD: \(held.refusals[0])"), "\(canary.lines)")
             #expect(metrics(world).contains(#"holdfast_canary_held{app="bank"} 1"#))
 
-            try await world.pass(CanaryProbes.longestPause + 1)
+            try await world.pass(CanaryProbes.maximumPause + 1)
             try await world.followCanary(for: Self.day / 2)
             #expect(try probes(world).heldSince == nil)
             #expect(metrics(world).contains(#"holdfast_canary_held{app="bank"} 0"#))
             try await world.approve(change)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(error?.found.contains("seen to get in for 39600 s of 86400 s") == true, "\(error as Any)")
-            try await world.followCanary(for: Self.day / 2 + CanaryProbes.longestPause)
+            try await world.followCanary(for: Self.day / 2 + CanaryProbes.maximumPause)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
             _ = try await world.publisher.renew()
@@ -129,7 +129,7 @@ struct CanaryProbeTests {
         try await withCanary { world, change in
             try await world.followCanary(for: Self.day / 2)
             let file = world.publisher.folder.url.appending(path: Self.list)
-            let octets = try Data(contentsOf: file)
+            let bytes = try Data(contentsOf: file)
             try FileManager.default.removeItem(at: file)
             try await world.pass(Self.day / 2)
             _ = try await world.publisher.renew()
@@ -148,7 +148,7 @@ struct CanaryProbeTests {
             try await world.approve(change)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(error?.found.contains("is held until that is known: how CertStore apps") == true, "\(error as Any)")
-            try octets.write(to: file)
+            try bytes.write(to: file)
             try await world.followCanary(for: Self.day / 2 + 3_600)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
@@ -177,7 +177,7 @@ struct CanaryProbeTests {
                         world.catalog, folder: world.publisher.folder, secret: World.secret(), live: site.live)
                     let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
                     try await shop.announce(next.chain, in: 60 * Self.day)
-                    let content = try await world.catalog.draft(of: shop.app, Catalog.ContentWishes())
+                    let content = try await world.catalog.draft(of: shop.app, Catalog.DraftOptions())
                     let change = try await world.propose(content).change
                     try await world.approve(change)
                     #expect(try await publisher.publish(change) == .canary(until: world.now + 3_600))

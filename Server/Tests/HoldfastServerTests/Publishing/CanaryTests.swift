@@ -19,16 +19,16 @@ struct CanaryTests {
         }
     }
 
-    /// Whether the canary and everybody have the same octets in every format, in memory and in the folder.
+    /// Whether the canary and everybody have the same bytes in every format, in memory and in the folder.
     private func isBack(_ world: World) throws -> Bool {
         let live = world.publisher.live.current
         return try World.fewFormats.allSatisfy { format in
             let content = try #require(live.parts[world.app]).documents
             let path = try #require(format.path(of: world.app))
             let canary = format.kind == .list ? Self.canaryList : "trust/\(World.customer)-canary.json.signed"
-            let octets = try #require(content[path]?.octets)
-            return try live.document(at: canary.utf8)?.octets == octets
-                && world.publisher.folder.read(canary) == octets && world.publisher.folder.read(path) == octets
+            let bytes = try #require(content[path]?.bytes)
+            return try live.document(at: canary.utf8)?.bytes == bytes
+                && world.publisher.folder.read(canary) == bytes && world.publisher.folder.read(path) == bytes
         }
     }
 
@@ -47,7 +47,7 @@ struct CanaryTests {
             await expectError(.rejected) { try await world.publisher.publish(change) }
             #expect(try await world.publisher.renew().problems == [])
             #expect(try isBack(world))
-            for audience in Audience.allCases { try await world.everybodyFollows(as: audience) }
+            for audience in ReleaseChannel.allCases { try await world.everybodyFollows(as: audience) }
             // The trust server's clients take it: it is no older than what the change had.
             let store = try await world.trustServerStore()
             _ = try await store.update(mode: .forced)
@@ -66,10 +66,10 @@ struct CanaryTests {
             #expect(limit < change.content.hosts[0].certificates[0].expires)
             func ends(_ path: String, _ app: String) throws -> Set<Int64> {
                 let live = world.publisher.live.current
-                let octets = try #require(live.document(at: path.utf8)?.octets)
+                let bytes = try #require(live.document(at: path.utf8)?.bytes)
                 let answers = try #require(live.apps[try AppName(app)])
                 let list = try FingerprintList(
-                    verifying: Data(octets), with: DocumentPublicKey(base64: answers.publicKey))
+                    verifying: Data(bytes), with: DocumentPublicKey(base64: answers.publicKey))
                 return Set((list.entries + answers.entries).map { Int64($0.end.timeIntervalSince1970) - 1 })
             }
             #expect(try ends(Self.canaryList, "bank-canary").max() == limit)
@@ -253,8 +253,8 @@ struct CanaryTests {
                 #expect(try await world.publisher.follow() == [])
                 #expect(world.catalog.ledger.canaries[world.app]?.change == next.change)
                 let list = try #require(world.publisher.live.current.document(at: Self.canaryList.utf8))
-                let pin = Base64.encode(Digest(of: next.certificate).octets)
-                #expect(Data(list.octets).range(of: Data(pin.utf8)) != nil)
+                let pin = Base64.encode(Digest(of: next.certificate).bytes)
+                #expect(Data(list.bytes).range(of: Data(pin.utf8)) != nil)
                 try await world.catalog.add(try await world.statement(.carol, .reject, of: next.change))
             }
             #expect(began + refused == 5)

@@ -182,16 +182,16 @@ struct CanaryWayTests {
             let words = "builds that are made with pins/bank-canary.pins.json refuse \(World.host):443 at 192.0.2.2: "
             #expect(problems.count == 1 && problems[0].contains(words), "\(problems)")
             // A damaged one is refused, and another that is whole says nothing about the change.
-            try await world.pass(CanaryProbes.longestPause + 1)
+            try await world.pass(CanaryProbes.maximumPause + 1)
             #expect(await world.publisher.probeCanaries() == [])
             let file = world.publisher.folder.url.appending(path: "pins/bank-canary.pins.json")
-            let octets = try Data(contentsOf: file)
+            let bytes = try Data(contentsOf: file)
             try Data(#"{"schema":1"#.utf8).write(to: file)
             let damaged = await world.publisher.probeCanaries()
             #expect(
                 damaged.count == 1 && damaged[0].contains("pins/bank-canary.pins.json refuse it: expected"),
                 "\(damaged)")
-            try (octets + Data("\n".utf8)).write(to: file)
+            try (bytes + Data("\n".utf8)).write(to: file)
             let other = await world.publisher.probeCanaries()
             #expect(other.count == 1 && other[0].contains("something else is there"), "\(other)")
         }

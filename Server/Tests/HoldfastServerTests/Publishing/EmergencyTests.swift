@@ -17,7 +17,7 @@ struct EmergencyTests {
             // The host shows its other certificate at once, and a new one becomes the backup.
             let backup = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(backup.chain), from: world.now + 2 * World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(backup.chain), from: world.now + 2 * World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.pass(300, showing: world.announced)
             let content = try await world.draft {

@@ -13,7 +13,7 @@ struct EmergencyVisibilityTests {
         try await finder.readApprovers(in: world.catalog)
         return finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
             .filter { $0.kind == kind }
-            .compactMap { try? JSONSerialization.jsonObject(with: Data($0.octets)) as? [String: Any] }
+            .compactMap { try? JSONSerialization.jsonObject(with: Data($0.bytes)) as? [String: Any] }
     }
 
     private func identities(_ approvers: Approver...) throws -> Set<String> {
@@ -97,7 +97,7 @@ struct EmergencyVisibilityTests {
             _ = try await world.publisher.renew()
             _ = await world.publisher.probeCanaries()
             #expect(try await notices(.canary, &finder, world).first?["id"] as? String == told[0]["id"] as? String)
-            try await world.pass(CanaryProbes.longestPause)
+            try await world.pass(CanaryProbes.maximumPause)
             _ = try await world.publisher.renew()
             #expect(await world.publisher.probeCanaries() == [])
             #expect(try await notices(.canary, &finder, world).isEmpty)

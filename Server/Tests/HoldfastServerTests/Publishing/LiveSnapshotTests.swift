@@ -12,7 +12,7 @@ struct LiveSnapshotTests {
             sequence: sequence,
             documents: [
                 "lists/bank.json": .init(
-                    octets: Array(text.utf8), mediaType: "application/json", signedAt: Story.now, refresh: 3_600,
+                    bytes: Array(text.utf8), mediaType: "application/json", signedAt: Story.now, refresh: 3_600,
                     end: Story.end)
             ], apps: [:])
     }
@@ -23,7 +23,7 @@ struct LiveSnapshotTests {
         #expect(live.current.document(at: "lists/bank.json".utf8) == nil)
         #expect(live.replace(with: snapshot(7, "seven")))
         #expect(!live.replace(with: snapshot(6, "six")))
-        #expect(live.current.document(at: "lists/bank.json".utf8)?.octets == Array("seven".utf8))
+        #expect(live.current.document(at: "lists/bank.json".utf8)?.bytes == Array("seven".utf8))
         #expect(live.replace(with: snapshot(8, "eight")))
         #expect(live.current.sequence == 8)
     }
@@ -38,22 +38,22 @@ struct LiveSnapshotTests {
         #expect(snapshot.document(at: "lists/bank.json".utf8)?.entityTag.utf8.count == 66)
     }
 
-    @Test("Octets that were compressed are not compressed again, and those that were not are once there is time")
+    @Test("Bytes that were compressed are not compressed again, and those that were not are once there is time")
     func compressing() throws {
         func document(
-            _ octets: [UInt8], like known: PublishedSnapshot.Document? = nil, compressing: Bool
+            _ bytes: [UInt8], like known: PublishedSnapshot.Document? = nil, compressing: Bool
         ) -> PublishedSnapshot.Document {
             PublishedSnapshot.Document(
-                octets: octets, digest: Digest(of: octets), mediaType: "application/json", signedAt: 1, refresh: 60,
+                bytes: bytes, digest: Digest(of: bytes), mediaType: "application/json", signedAt: 1, refresh: 60,
                 end: 100, like: { $0 == known?.digest ? known : nil }, compressing: compressing)
         }
-        let octets = [UInt8](repeating: 0x61, count: 4_096)
-        let early = document(octets, compressing: false)
-        #expect(early.compressed == nil && early.octets == octets)
-        let full = document(octets, like: early, compressing: true)
+        let bytes = [UInt8](repeating: 0x61, count: 4_096)
+        let early = document(bytes, compressing: false)
+        #expect(early.compressed == nil && early.bytes == bytes)
+        let full = document(bytes, like: early, compressing: true)
         #expect(full.compressed != nil && full.compressed != early.compressed)
         // What is known is taken, also by a look that does not compress.
-        #expect(document(octets, like: full, compressing: false).compressed == full.compressed)
+        #expect(document(bytes, like: full, compressing: false).compressed == full.compressed)
         let other = document([UInt8](repeating: 0x62, count: 4_096), like: full, compressing: true)
         #expect(other.compressed != nil && other.compressed != full.compressed && other.digest != full.digest)
         // What is not worth compressing is not tried again.
@@ -71,7 +71,7 @@ struct LiveSnapshotTests {
             #expect(!first.documents.isEmpty && first.documents.values.allSatisfy { $0.compressed == nil })
             let second = try await started.refresh()
             #expect(second.documents.values.contains { $0.compressed != nil })
-            #expect(second.documents.mapValues(\.octets) == first.documents.mapValues(\.octets))
+            #expect(second.documents.mapValues(\.bytes) == first.documents.mapValues(\.bytes))
             #expect(second.documents == world.publisher.live.current.documents)
         }
     }
@@ -82,7 +82,7 @@ struct LiveSnapshotTests {
         let app = try site.app().1
         #expect(try app.shared(with: site.app().1).generation == app.generation)
         let later = try FingerprintEntry(
-            name: "other.example.com", pin: Pin(subject: .certificate, digest: Digest(of: [1]).octets),
+            name: "other.example.com", pin: Pin(subject: .certificate, digest: Digest(of: [1]).bytes),
             until: Date(timeIntervalSince1970: 1_900_000_000))
         let moved = PublishedSnapshot.App(
             generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey,

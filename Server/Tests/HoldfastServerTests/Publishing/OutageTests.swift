@@ -15,15 +15,15 @@ struct OutageTests {
         world.catalog.ledger.documents[.init(app: world.app, name: path)]?.version
     }
 
-    private func octets(_ world: World, _ path: String = trust) throws -> [UInt8] {
-        try #require(world.publisher.live.current.document(at: path.utf8)).octets
+    private func bytes(_ world: World, _ path: String = trust) throws -> [UInt8] {
+        try #require(world.publisher.live.current.document(at: path.utf8)).bytes
     }
 
     @Test("While another program holds the database nothing is signed again, and what is served stays")
     func locked() async throws {
         try await World.run { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
-            let served = try octets(world)
+            let served = try bytes(world)
             try await world.withLockedDatabase { publisher in
                 world.clock.advance(by: .seconds(300))
                 let round = try await publisher.renew()
@@ -33,7 +33,7 @@ struct OutageTests {
                 // That it cannot be written is found out before anything is signed.
                 await expectError(.lockedDatabase) { try await publisher.renew() }
                 try await world.publisher.refresh()
-                #expect(try octets(world) == served)
+                #expect(try bytes(world) == served)
                 #expect(try world.publisher.folder.read(Self.trust) == served)
                 try await world.everybodyFollows(isThorough: false)
                 let standing = try await publisher.standing(of: world.app)

@@ -42,7 +42,7 @@ struct PasskeyPublishingTests {
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run(
                     "UPDATE approval SET signature = (SELECT signature FROM approval WHERE identity = $1) WHERE identity = $2",
-                    [.octets(stick.octets), .octets(phone.octets)])
+                    [.bytes(stick.bytes), .bytes(phone.bytes)])
             }
             #expect(try await words(world, faults: true).contains { $0.contains("generation 1") })
         }

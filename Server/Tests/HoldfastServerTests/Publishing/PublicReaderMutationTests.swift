@@ -25,7 +25,7 @@ struct PublicReaderMutationTests {
             reader: reader)
     }
 
-    @Test("Only the octets that were signed count as read back, and a damaged answer is asked for once")
+    @Test("Only the bytes that were signed count as read back, and a damaged answer is asked for once")
     func readBack() async throws {
         try await World.run { world in
             try await world.publish()
@@ -35,11 +35,11 @@ struct PublicReaderMutationTests {
                 let count = mutants(inPartsOf: 10)
                 let stub = AnswerStub { _ in AnswerStub.Answer() }
                 let reader = try await publisher(world, stub).publicReader(of: world.app, at: url)
-                let read = await campaign(awaiting: 0x4EAD + UInt64(index), [written.octets], count: count) { mutant in
+                let read = await campaign(awaiting: 0x4EAD + UInt64(index), [written.bytes], count: count) { mutant in
                     stub.say(mutant, at: path)
                     do throws(ServerError) {
                         try await reader.read(written)
-                        #expect(mutant == written.octets && stub.asked() > 1)
+                        #expect(mutant == written.bytes && stub.asked() > 1)
                     } catch {
                         #expect(error.code == .gate && "\(error)".utf8.count <= 1_000, "\(error)")
                         // No client is started.
@@ -77,7 +77,7 @@ struct PublicReaderMutationTests {
                         throw error
                     }
                     #expect(stub.asked() <= 12)
-                    // The octets of a file that is compared with a digest are those that were signed.
+                    // The bytes of a file that is compared with a digest are those that were signed.
                     #expect(mutant == good || !name.hasPrefix("metadata/1."), "\(name)")
                 }
                 #expect(read < count, "\(name)")
@@ -101,9 +101,9 @@ struct PublicReaderMutationTests {
                     now: world.now)
                 let count = mutants(inPartsOf: 10)
                 var foreign = 0
-                _ = campaign(0x4E5A + UInt64(index), [known.octets], count: count) { mutant in
+                _ = campaign(0x4E5A + UInt64(index), [known.bytes], count: count) { mutant in
                     switch try judge.judge(mutant, at: path) {
-                    case .known: #expect(mutant == known.octets)
+                    case .known: #expect(mutant == known.bytes)
                     case .older: Issue.record("nothing is older than the first")
                     case .unsigned: #expect(path.hasPrefix("pins/"))
                     case .foreign(let words):
@@ -111,7 +111,7 @@ struct PublicReaderMutationTests {
                         foreign += 1
                     case .newer(let document), .renewed(let document):
                         // The key of the app signed what counts in it, whatever else was damaged.
-                        #expect(document.octets == mutant && !path.hasPrefix("pins/"))
+                        #expect(document.bytes == mutant && !path.hasPrefix("pins/"))
                         #expect(document.end <= content.end)
                         if path.utf8.elementsEqual(trust.utf8) { #expect(document.signedAt == known.signedAt) }
                     }
@@ -139,7 +139,7 @@ struct PublicReaderMutationTests {
                     do throws(ServerError) {
                         found = try await PublicRepository(of: world.app, known, in: [.address(url, stub)])
                     } catch {
-                        // The same version with other octets, by the right key: somebody has to say which is right.
+                        // The same version with other bytes, by the right key: somebody has to say which is right.
                         #expect(error.code == .constraint && mutant != good && stub.asked() <= 12, "\(error)")
                         throw error
                     }

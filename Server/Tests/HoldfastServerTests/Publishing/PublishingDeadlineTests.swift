@@ -35,7 +35,7 @@ struct PublishingDeadlineTests {
             #expect(try await world.publisher.standing(of: world.app).isPressing)
             let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(spare.chain), from: end, on: world.catalogHost, of: world.app, by: "operator")
+                CertificateChain(spare.chain), from: end, on: world.catalogHost, of: world.app, by: "operator")
             let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
             let first = try #require(try await world.publisher.remind(of: world.app))
             #expect(first.contains("publish until \(ClockGuard.text(lastSafe))"), "\(first)")
@@ -98,7 +98,8 @@ struct PublishingDeadlineTests {
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             for (index, certificate) in short.enumerated() {
                 try await world.catalog.announce(
-                    HostChain(certificate.chain), from: world.now + Int64(index) * 2 * Self.day, on: world.catalogHost,
+                    CertificateChain(certificate.chain), from: world.now + Int64(index) * 2 * Self.day,
+                    on: world.catalogHost,
                     of: world.app, by: "operator")
             }
             try await world.see(short[0])

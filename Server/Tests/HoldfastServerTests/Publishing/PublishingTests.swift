@@ -38,7 +38,7 @@ struct PublishingTests {
             let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
-                HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publish()
             _ = try await world.publisher.renew()
@@ -59,7 +59,7 @@ struct PublishingTests {
             #expect(round.signed == [path, "trust/\(World.customer)-canary.json.signed"])
             #expect(round.problems == [])
             let second = try #require(world.publisher.live.current.document(at: path.utf8))
-            #expect(second.octets != first.octets)
+            #expect(second.bytes != first.bytes)
             #expect(second.end == first.end + 300)
             let store = try await world.trustServerStore()
             _ = try await store.update(mode: .forced)
@@ -140,7 +140,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("Everything that is published is in the folder, octet for octet, and readable by a web server")
+    @Test("Everything that is published is in the folder, byte for byte, and readable by a web server")
     func folder() async throws {
         try await World.run { world in
             try await world.publish()
@@ -148,7 +148,7 @@ struct PublishingTests {
             #expect(snapshot.documents.keys.contains("lists/bank.json"))
             for (path, document) in snapshot.documents {
                 let file = world.folder.appending(path: "public").appending(path: path)
-                #expect(try Array(Data(contentsOf: file)) == document.octets)
+                #expect(try Array(Data(contentsOf: file)) == document.bytes)
                 let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
                 #expect(mode == 0o644)
                 for folder in [file.deletingLastPathComponent(), world.folder.appending(path: "public")] {
@@ -171,7 +171,7 @@ struct PublishingTests {
             let mended = try await publisher.mendFolder()
             #expect(Set(mended.confirmed) == Set(publisher.live.current.documents.keys) && mended.problems == [])
             for (path, document) in publisher.live.current.documents {
-                #expect(try publisher.folder.read(path) == document.octets, "\(path)")
+                #expect(try publisher.folder.read(path) == document.bytes, "\(path)")
             }
             try Data("theirs".utf8).write(to: place.appending(path: list))
             #expect(try await publisher.mendFolder().confirmed == [list])
@@ -245,7 +245,7 @@ struct PublishingTests {
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
             _ = try await world.publisher.renew()
-            for audience in Audience.allCases { try await world.everybodyFollows(as: audience) }
+            for audience in ReleaseChannel.allCases { try await world.everybodyFollows(as: audience) }
             let emergency = try await world.publish(forcing: [.canary])
             #expect(try await world.catalog.change(emergency).canaryBegan == nil)
         }
@@ -257,14 +257,15 @@ struct PublishingTests {
             try await world.publish()
             let spare = try world.root.leaf(names: [.dns(World.host)])
             try await world.catalog.announce(
-                HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publish()
             #expect(try await world.clientsThatGetIn(spare) == World.everybody)
             var generator = SystemRandomNumberGenerator()
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
-                HostChain(world.announced.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(world.announced.chain), from: world.now + World.month, on: world.catalogHost,
+                of: world.app,
                 by: "operator")
             let revert = try await world.publisher.proposeReverting(
                 world.app, to: 1, proposer: nil, reason: "wrong certificate", by: "operator",
@@ -313,7 +314,7 @@ struct PublishingTests {
                 Catalog.Key(sealed: sealed, certificate: Array(trust.certificate)), by: "operator")
             let formats = World.formats.filter { $0.kind == .trustServer }
             let content = try await world.catalog.draft(
-                of: other, Catalog.ContentWishes(formats: formats, includesSeen: true))
+                of: other, Catalog.DraftOptions(formats: formats, includesSeen: true))
             let change = try await world.propose(content, forcing: [.lint]).change
             try await world.approve(change)
             let error = await expectError(.notPublishable) { try await world.publisher.publish(change) }

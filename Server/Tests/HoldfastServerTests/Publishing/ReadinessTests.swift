@@ -33,7 +33,8 @@ struct ReadinessTests {
 
     private func announce(_ next: TestCertificate, _ world: World) async throws {
         try await world.catalog.announce(
-            HostChain(next.chain), from: world.now + 8 * Self.day, on: world.catalogHost, of: world.app, by: "operator")
+            CertificateChain(next.chain), from: world.now + 8 * Self.day, on: world.catalogHost, of: world.app,
+            by: "operator")
     }
 
     private func readiness(of next: TestCertificate, _ world: World) async throws -> InstallationReadiness {
@@ -185,7 +186,7 @@ struct ReadinessTests {
                 $0.notAfter = .hours(-1)
             }
             let seen = try Observation(
-                vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(old.chain), firstSeen: site.now,
+                vantage: Vantage.usual, address: "192.0.2.1", chain: CertificateChain(old.chain), firstSeen: site.now,
                 lastSeen: site.now)
             try await catalog.note([(host: host, seen: [seen])], from: Vantage.usual, of: site.app, by: "test")
             let urgent = try await ServerProgram.run(gate, in: site.folder)

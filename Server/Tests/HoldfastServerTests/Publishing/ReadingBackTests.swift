@@ -96,7 +96,7 @@ struct ReadingBackTests {
         }
     }
 
-    @Test("The very octets are not enough: clients have to take them")
+    @Test("The very bytes are not enough: clients have to take them")
     func refusedByClients() async throws {
         try await World.run { world in
             let publisher = try await publisher(world, showing: world.publisher.folder.url)
@@ -202,7 +202,7 @@ struct ReadingBackTests {
             let connection = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
             _ = try connection.run(
                 text: "UPDATE place SET octets = $1 WHERE name = 'folder'",
-                [.octets(FolderAddress("https://evil.example.com").octets)])
+                [.bytes(FolderAddress("https://evil.example.com").bytes)])
             let delivery = await publisher.readBack()
             #expect(delivery.confirmed == [], "\(delivery)")
             #expect(delivery.problems.count == 1 && delivery.problems[0].contains("brokenChain"), "\(delivery)")
@@ -229,8 +229,8 @@ struct ReadingBackTests {
                 expectError(.invalidValue) { try FolderAddress(text) }
             }
             let address = try FolderAddress(Self.address)
-            #expect(try FolderAddress(address.octets) == address)
-            expectError(.malformed) { try FolderAddress(address.octets + [0x20]) }
+            #expect(try FolderAddress(address.bytes) == address)
+            expectError(.malformed) { try FolderAddress(address.bytes + [0x20]) }
         }
     }
 }

@@ -81,7 +81,7 @@ struct StartCostTests {
             try await world.engine.write { session throws(ServerError) in
                 for change in damaged {
                     _ = try session.run(
-                        "UPDATE change SET content = $2 WHERE id = $1", [.octets(change.octets), .octets([1])])
+                        "UPDATE change SET content = $2 WHERE id = $1", [.bytes(change.bytes), .bytes([1])])
                 }
             }
             // An app and its canary each.

@@ -50,7 +50,7 @@ struct StartingAppsTests {
             try finish(last, starting, whole)
             let listed = try await list
             #expect(listed.status == 200)
-            #expect(Array(listed.body.utf8) == whole.documents["lists/shop-3.json"]?.octets)
+            #expect(Array(listed.body.utf8) == whole.documents["lists/shop-3.json"]?.bytes)
             // What is read is not waited for, whichever way one asks.
             let answered = try await RawClient(port: port).get("/app/init?appName=shop-3", Self.header)
             #expect(answered.status == 200 && answered.header("X-Cert-Pinning-Signature") != nil)
@@ -140,8 +140,8 @@ struct StartingAppsTests {
     func full() async throws {
         try await starting { _, starting, _, port in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<StartingApps.mostWaiters { group.addTask { await starting.everything() } }
-                try await waitUntilAsked(starting, by: StartingApps.mostWaiters)
+                for _ in 0..<StartingApps.maximumWaiters { group.addTask { await starting.everything() } }
+                try await waitUntilAsked(starting, by: StartingApps.maximumWaiters)
                 let answer = try? await RawClient(port: port).get("/lists/bank.json")
                 #expect(answer?.status == 503 && answer?.header("Retry-After") == "1")
                 let health = try? await RawClient(port: port).get("/health/live")

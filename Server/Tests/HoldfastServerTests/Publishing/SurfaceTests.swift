@@ -50,7 +50,7 @@ struct SurfaceTests {
                 // A canary that is held back has a notice of its own.
                 if notice.kind == .canary { return Kind.canary.rawValue }
                 guard notice.kind == .status else { return nil }
-                let facts = try JSONSerialization.jsonObject(with: Data(notice.octets)) as? [String: String]
+                let facts = try JSONSerialization.jsonObject(with: Data(notice.bytes)) as? [String: String]
                 return facts?["about"]
             }
             #expect(Set(told) == Set(kinds.map(\.rawValue)), "\(state)", sourceLocation: sourceLocation)
@@ -73,7 +73,7 @@ struct SurfaceTests {
         ) async throws {
             let answer = try await site.call("GET", "/v1/apps/bank/status", token: "read")
             let command = String(
-                decoding: CanonicalJSON.object(AdministrationView.standing(standing)).octets, as: UTF8.self)
+                decoding: CanonicalJSON.object(AdministrationView.standing(standing)).bytes, as: UTF8.self)
             #expect(answer.body == command, "\(state)", sourceLocation: sourceLocation)
             let time = standing.refusedFrom.flatMap { UTCText.encode($0) }
             #expect(answer.json["refusedFrom"] as? String == time, "\(state)", sourceLocation: sourceLocation)
@@ -151,7 +151,8 @@ struct SurfaceTests {
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(400) }
             for certificate in [next, world.announced] {
                 try await world.catalog.announce(
-                    HostChain(certificate.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
+                    CertificateChain(certificate.chain), from: world.now, on: world.catalogHost, of: world.app,
+                    by: "operator")
             }
             world.clock.advance(by: .seconds(Vantage.lifetime + 1))
             try await world.see(next)
@@ -184,7 +185,7 @@ struct SurfaceTests {
     /// Proposes what follows from an announcement, and has the canary get it.
     private static func announce(_ certificate: TestCertificate, _ world: World) async throws -> RandomID {
         try await world.catalog.announce(
-            HostChain(certificate.chain), from: world.now + 10 * day, on: world.catalogHost, of: world.app,
+            CertificateChain(certificate.chain), from: world.now + 10 * day, on: world.catalogHost, of: world.app,
             by: "operator")
         let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
         try await world.approve(change)
@@ -205,7 +206,7 @@ struct SurfaceTests {
             let backup = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             for (certificate, wait) in [(first, 0), (backup, 120 * Self.day)] {
                 try await world.catalog.announce(
-                    HostChain(certificate.chain), from: world.now + wait, on: world.catalogHost, of: world.app,
+                    CertificateChain(certificate.chain), from: world.now + wait, on: world.catalogHost, of: world.app,
                     by: "operator")
             }
             let missed = try await world.propose(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])

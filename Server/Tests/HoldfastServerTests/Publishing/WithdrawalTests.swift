@@ -41,7 +41,7 @@ struct WithdrawalTests {
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             #expect(
                 try world.publisher.folder.read(Self.list)
-                    == world.publisher.live.current.document(at: Self.list.utf8)?.octets)
+                    == world.publisher.live.current.document(at: Self.list.utf8)?.bytes)
             #expect(world.catalog.ledger.documents[.init(app: world.app, name: Self.list)]?.version == 3)
         }
     }
@@ -55,7 +55,7 @@ struct WithdrawalTests {
             let next = try world.root.leaf(names: [.dns(World.host)])
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now + 32 * 86_400, on: world.catalogHost, of: world.app,
+                CertificateChain(next.chain), from: world.now + 32 * 86_400, on: world.catalogHost, of: world.app,
                 by: "operator")
             // After the staleness, so that nobody who asks is lost.
             let kept = try await world.propose(world.draft { $0.formats = World.fewFormats })

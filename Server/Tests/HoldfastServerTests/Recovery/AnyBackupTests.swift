@@ -18,7 +18,7 @@ struct AnyBackupTests {
         try await world.catalog.look { session, _ throws(ServerError) in
             var meanings: [Numbered: String] = [:]
             for row in try session.run("SELECT entry FROM audit ORDER BY place") {
-                let entry = try AuditEntry(try row.octets(0))
+                let entry = try AuditEntry(try row.bytes(0))
                 let facts = EntryFacts(entry)
                 switch entry.event {
                 case .signed, .withdrawn:
@@ -64,7 +64,8 @@ struct AnyBackupTests {
     private func announce(_ world: World, _ next: TestCertificate) async throws {
         try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
         try await world.catalog.announce(
-            HostChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app, by: "operator")
+            CertificateChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+            by: "operator")
         try await world.publish(try await world.draft { $0.formats = Self.formats })
     }
 
@@ -93,8 +94,8 @@ struct AnyBackupTests {
             try await world.restored(file, known: isKnown ? world.catalog.ledger.chain.head : nil) { restored, report in
                 // Nobody goes back: what is served is what was served last.
                 #expect(
-                    restored.publisher.live.current.documents.mapValues(\.octets)
-                        == served.documents.mapValues(\.octets))
+                    restored.publisher.live.current.documents.mapValues(\.bytes)
+                        == served.documents.mapValues(\.bytes))
                 let round = try await restored.publisher.renew()
                 #expect(round.signed.isEmpty == (report.held == [world.app]), "\(round)")
                 let between = try await clients.ask(restored, letIn: [world.shown], isHeld: !report.held.isEmpty)

@@ -10,9 +10,9 @@ import Testing
 struct BackupSealTests {
     /// Around the end of a message, which the manifest is a part of.
     private static let counts: [Int] = {
-        let manifest = (try? BackupExample.manifest([UInt8](repeating: 0, count: 16_384)).octets.count) ?? 0
-        let whole = BackupSeal.messageOctets - manifest
-        return [0, 1, whole - 1, whole, whole + 1, 2 * BackupSeal.messageOctets + whole, 100_000]
+        let manifest = (try? BackupExample.manifest([UInt8](repeating: 0, count: 16_384)).bytes.count) ?? 0
+        let whole = BackupSeal.messageBytes - manifest
+        return [0, 1, whole - 1, whole, whole + 1, 2 * BackupSeal.messageBytes + whole, 100_000]
     }()
 
     @Test("What was written is read again, whatever its length and however it came")
@@ -24,8 +24,8 @@ struct BackupSealTests {
                 let (content, read) = try BackupExample.opened(file)
                 #expect(read == database)
                 #expect(try content.manifest == BackupExample.manifest(database))
-                let plain = content.manifest.octets.count + count
-                #expect(content.effort == (plain + BackupSeal.messageOctets - 1) / BackupSeal.messageOctets)
+                let plain = content.manifest.bytes.count + count
+                #expect(content.effort == (plain + BackupSeal.messageBytes - 1) / BackupSeal.messageBytes)
             }
         }
     }
@@ -35,7 +35,7 @@ struct BackupSealTests {
         let database = BackupExample.database(60_000)
         let file = try BackupExample.sealed(database)
         let header = file.indices.filter { file[$0] == 0x0A }[3] + 1
-        let whole = BackupSeal.messageOctets + BackupSeal.tagOctets
+        let whole = BackupSeal.messageBytes + BackupSeal.tagBytes
         let starts = Array(stride(from: header, to: file.count, by: whole))
         #expect(starts.count == 4)
         func message(_ index: Int) -> [UInt8] { Array(file[starts[index]..<min(file.count, starts[index] + whole)]) }
@@ -89,7 +89,7 @@ struct BackupSealTests {
         let secret = SealedKeyTests.secret()
         let info = Array("\(BackupSeal.name)\n\(recipient.identity)\n\(Hex.encode(secret.id))\n".utf8)
         let database = BackupExample.database(10)
-        let plain = try BackupExample.manifest(database).octets + database
+        let plain = try BackupExample.manifest(database).bytes + database
         var base = try HPKE.Sender(
             recipientKey: recipient.key, ciphersuite: .P256_SHA256_AES_GCM_256, info: Data(info))
         var guessed = try HPKE.Sender(
@@ -142,7 +142,7 @@ struct BackupSealTests {
                     "recipient": Base64.encode(try BackupExample.key.recipient.key.x963Representation),
                     "secretFile": String(decoding: secret.fileContent, as: UTF8.self),
                     "backup": Base64.encode(try BackupExample.sealed(database)),
-                    "manifest": String(decoding: try BackupExample.manifest(database).octets.dropLast(), as: UTF8.self),
+                    "manifest": String(decoding: try BackupExample.manifest(database).bytes.dropLast(), as: UTF8.self),
                     "databaseSHA256": "\(Digest(of: database))",
                 ])
         }
@@ -153,7 +153,7 @@ struct BackupSealTests {
             file, key: BackupPrivateKey(pem: try text("recipientPrivateKey")),
             secret: SigningSecret(fileContent: Array(try text("secretFile").utf8)))
         #expect(try Digest(of: database).description == text("databaseSHA256"))
-        #expect(try content.manifest.octets.dropLast().elementsEqual(text("manifest").utf8))
+        #expect(try content.manifest.bytes.dropLast().elementsEqual(text("manifest").utf8))
         #expect(try BackupRecipient(printed: text("recipient").utf8).identity == recipient(file))
     }
 

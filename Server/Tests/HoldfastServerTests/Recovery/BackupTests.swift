@@ -41,17 +41,17 @@ struct BackupTests {
             let before = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
             let backup = try await world.backUp()
             defer { try? FileManager.default.removeItem(at: backup) }
-            let octets = try Array(Data(contentsOf: backup))
+            let bytes = try Array(Data(contentsOf: backup))
             let mode = try FileManager.default.attributesOfItem(atPath: backup.path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
-            // The second part of the file is not to be told from random octets.
+            // The second part of the file is not to be told from random bytes.
             for needle in ["SQLite format 3", "api.example.com", "holdfast-server-v1", "holdfast-sealed-key"] {
-                #expect(Data(octets).range(of: Data(needle.utf8)) == nil, "\(needle)")
+                #expect(Data(bytes).range(of: Data(needle.utf8)) == nil, "\(needle)")
             }
             let after = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
             #expect(Set(after).subtracting(before) == [".backup.lock"])
             await expectError(.file) { try await world.backUp(backup.lastPathComponent) }
-            #expect(try Array(Data(contentsOf: backup)) == octets)
+            #expect(try Array(Data(contentsOf: backup)) == bytes)
             try await world.opened { open in
                 let inside = world.folder.appending(path: "public/x")
                 await expectError(.invalidValue) {
@@ -76,8 +76,8 @@ struct BackupTests {
             #expect(content.manifest.size > 50_000)
             var needles = try await Secrets(of: world).needles
             #expect(needles.count >= 6)
-            for octets in [file, database, content.manifest.octets] {
-                #expect(Secrets.found(needles, in: octets) == nil)
+            for bytes in [file, database, content.manifest.bytes] {
+                #expect(Secrets.found(needles, in: bytes) == nil)
             }
             // The control: the sealed key is in the database, and is found.
             let key = try #require(try await world.catalog.key(.fingerprints, of: world.app))
@@ -148,15 +148,15 @@ struct Secrets {
             needles += lines.prefix(2).map { Array($0) }
             if let der = Base64.decode(Array(lines.joined())) { all.append(Array(der.dropFirst(36).prefix(32))) }
         }
-        for octets in all where octets.count >= 16 {
-            needles += [octets, Array(Base64.encode(octets).utf8), Array(Hex.encode(octets).utf8)]
+        for bytes in all where bytes.count >= 16 {
+            needles += [bytes, Array(Base64.encode(bytes).utf8), Array(Hex.encode(bytes).utf8)]
         }
         self.needles = needles + [text]
     }
 
     /// The first needle that is there.
-    static func found(_ needles: [[UInt8]], in octets: [UInt8]) -> [UInt8]? {
-        let data = Data(octets)
+    static func found(_ needles: [[UInt8]], in bytes: [UInt8]) -> [UInt8]? {
+        let data = Data(bytes)
         return needles.first { $0.count >= 16 && data.range(of: Data($0)) != nil }
     }
 }

@@ -152,7 +152,7 @@ struct ResealingTests {
                     """
                     INSERT INTO signing_key (id, app, purpose, public_key, secret_id, sealed, created_at) \
                     VALUES ('foreign', 'bank', 'fingerprints', $1, $2, $3, 0)
-                    """, [.octets(foreign.publicKey), .octets(foreign.secretID), .octets(foreign.sealed)])
+                    """, [.bytes(foreign.publicKey), .bytes(foreign.secretID), .bytes(foreign.sealed)])
             }
             #expect(try await reseal(world).unreadable == ["foreign"])
             try await world.engine.write { session throws(ServerError) in

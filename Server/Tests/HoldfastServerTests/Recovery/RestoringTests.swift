@@ -50,12 +50,12 @@ struct RestoringTests {
                 #expect(report.adopted == [] && report.withheld == [] && report.unknown == [] && report.held == [])
                 #expect(report.lost == 0)
                 #expect(
-                    restored.publisher.live.current.documents.mapValues(\.octets)
-                        == served.documents.mapValues(\.octets))
+                    restored.publisher.live.current.documents.mapValues(\.bytes)
+                        == served.documents.mapValues(\.bytes))
                 #expect(try await restored.clientsThatGetIn(world.shown) == World.everybody)
-                // The folder is there again, octet for octet.
+                // The folder is there again, byte for byte.
                 for (path, document) in served.documents {
-                    #expect(try restored.publisher.folder.read(path) == document.octets, "\(path)")
+                    #expect(try restored.publisher.folder.read(path) == document.bytes, "\(path)")
                 }
                 try await restored.pass(300)
                 let round = try await restored.publisher.renew()
@@ -79,7 +79,7 @@ struct RestoringTests {
             try await world.pass(600)
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
-                HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publish()
             _ = try await world.publisher.renew()
@@ -99,7 +99,7 @@ struct RestoringTests {
                 let needs = try await PageDesk(restored).overview().needs
                 #expect(needs.contains { $0.kind == .held && $0.words.contains("publish it") }, "\(needs)")
                 let now = restored.publisher.live.current
-                for path in paths { #expect(now.documents[path]?.octets == served.documents[path]?.octets, "\(path)") }
+                for path in paths { #expect(now.documents[path]?.bytes == served.documents[path]?.bytes, "\(path)") }
                 // What has no signature is not believed, and not overwritten.
                 #expect(now.documents["pins/bank.pins.json"] == nil)
                 // Nothing is signed that is older than what clients have: neither rounds nor answers.
@@ -124,7 +124,8 @@ struct RestoringTests {
                 // The owner announces it once more, people approve, and everybody follows.
                 try await restored.catalog.withdrawNext(on: restored.catalogHost, of: world.app, by: "operator")
                 try await restored.catalog.announce(
-                    HostChain(spare.chain), from: world.now + World.month, on: restored.catalogHost, of: world.app,
+                    CertificateChain(spare.chain), from: world.now + World.month, on: restored.catalogHost,
+                    of: world.app,
                     by: "operator")
                 try await restored.publish()
                 #expect(try await clients.ask(restored, letIn: [world.shown, spare]) > before)
@@ -151,8 +152,8 @@ struct RestoringTests {
             try await world.restored(backup, places: [address]) { restored, report in
                 #expect(report.adopted.contains("lists/bank.json") && report.held == [world.app])
                 let list = try #require(newest.documents["lists/bank.json"])
-                #expect(restored.publisher.live.current.documents["lists/bank.json"]?.octets == list.octets)
-                #expect(try restored.publisher.folder.read("lists/bank.json") == list.octets)
+                #expect(restored.publisher.live.current.documents["lists/bank.json"]?.bytes == list.bytes)
+                #expect(try restored.publisher.folder.read("lists/bank.json") == list.bytes)
             }
             // Nothing public anywhere: nobody can tell that nothing was published after the backup.
             try await world.restored(backup, places: []) { restored, report in
@@ -247,14 +248,14 @@ struct RestoringTests {
             let backup = try await world.backUp()
             defer { try? FileManager.default.removeItem(at: backup) }
             for path in ["lists/bank.json", Self.trust] {
-                let old = try #require(first.documents[path]).octets
+                let old = try #require(first.documents[path]).bytes
                 try Data(old).write(to: world.folder.appending(path: "public").appending(path: path))
             }
             try await world.restored(backup) { restored, report in
                 #expect(report.adopted == [])
                 for path in ["lists/bank.json", Self.trust] {
                     let there = try restored.publisher.folder.read(path)
-                    #expect(there == newest.documents[path]?.octets)
+                    #expect(there == newest.documents[path]?.bytes)
                 }
             }
         }
@@ -334,7 +335,7 @@ struct RestoringTests {
                 let restored = World(world, as: open, in: other.url)
                 let entries = try await open.catalog.look { session, _ throws(ServerError) in
                     try session.run("SELECT entry FROM audit").map { row throws(ServerError) in
-                        try AuditEntry(row.octets(0))
+                        try AuditEntry(row.bytes(0))
                     }
                 }
                 #expect(entries.count { $0.event == .restored && $0.facts["what"] == "backup" } == 1)

@@ -16,7 +16,7 @@ struct ServerFileMutationTests {
         let read = campaign(0xBAC, [file], count: count) { mutant in
             let (content, read) = try BackupExample.opened(mutant)
             #expect(read == database && mutant == file)
-            #expect(content.effort <= mutant.count / BackupSeal.messageOctets + 1)
+            #expect(content.effort <= mutant.count / BackupSeal.messageBytes + 1)
         }
         #expect(read < count)
         // What is read before anything is authenticated.
@@ -32,10 +32,10 @@ struct ServerFileMutationTests {
 
     @Test("A damaged manifest has one spelling or none")
     func manifest() throws {
-        let line = Array(try BackupExample.manifest([1, 2, 3]).octets.dropLast())
+        let line = Array(try BackupExample.manifest([1, 2, 3]).bytes.dropLast())
         let read = campaign(0x3A21, [line]) { mutant in
             let manifest = try BackupManifest(mutant)
-            #expect(Array(manifest.octets.dropLast()) == mutant)
+            #expect(Array(manifest.bytes.dropLast()) == mutant)
         }
         #expect(read > 0)
     }
@@ -56,12 +56,12 @@ struct ServerFileMutationTests {
         let key = try SealedKey(
             sealing: BackupExample.pem, at: SealedKeyTests.place(), with: SealedKeyTests.secret())
         let count = mutants(inPartsOf: 3)
-        for (column, octets) in [key.sealed, key.publicKey, key.secretID].enumerated() {
-            let read = campaign(UInt64(0x5EA1 + column), [octets], count: count) { mutant in
+        for (column, bytes) in [key.sealed, key.publicKey, key.secretID].enumerated() {
+            let read = campaign(UInt64(0x5EA1 + column), [bytes], count: count) { mutant in
                 let parts = (0..<3).map { $0 == column ? mutant : [key.sealed, key.publicKey, key.secretID][$0] }
                 let damaged = SealedKey(place: key.place, publicKey: parts[1], secretID: parts[2], sealed: parts[0])
                 _ = try damaged.opened(with: SealedKeyTests.secret())
-                #expect(mutant == octets)
+                #expect(mutant == bytes)
             }
             #expect(read < count)
         }
@@ -107,9 +107,9 @@ struct ServerFileMutationTests {
     func configuration() throws {
         let settings = try FolderConfiguration(
             server: Story.server, genesis: Digest(of: [1]), secret: "/etc/holdfast/secret")
-        let read = campaign(0xC0F, [settings.octets]) { mutant in
+        let read = campaign(0xC0F, [settings.bytes]) { mutant in
             let read = try FolderConfiguration(mutant)
-            #expect(read.octets == mutant || read.octets == mutant + [0x0A])
+            #expect(read.bytes == mutant || read.bytes == mutant + [0x0A])
         }
         #expect(read > 0)
     }
@@ -143,9 +143,9 @@ struct ServerFileMutationTests {
         let second = try ApproverStatement(
             after: story.chain.head,
             approvers: ApproverSet(try [.alice, .bob].map { (it: Approver) in try it.member }, number: 1))
-        let read = campaign(0x57A7, [story.genesis.text, second.octets], count: mutants(inPartsOf: 4)) { mutant in
+        let read = campaign(0x57A7, [story.genesis.text, second.bytes], count: mutants(inPartsOf: 4)) { mutant in
             let read = try ApproverStatement(mutant)
-            #expect(read.octets == mutant)
+            #expect(read.bytes == mutant)
             #expect((1...read.approvers.members.count).contains(read.approvers.number))
         }
         #expect(read > 0)

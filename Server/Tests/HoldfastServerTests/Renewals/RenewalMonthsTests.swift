@@ -50,7 +50,7 @@ struct RenewalMonthsTests {
             #expect(try await shop.verdicts(at: "127.0.0.1", "127.0.0.2") == [.known, .known])
             let content = try await world.catalog.draft(
                 of: shop.app,
-                Catalog.ContentWishes(
+                Catalog.DraftOptions(
                     removed: [Digest(of: world.shown.der), Digest(of: try world.shown.subjectPublicKeyInfo)]))
             let refusal = try #require(try await world.propose(content).report.refusal)
             #expect(refusal.gate == .lint, "\(refusal)")

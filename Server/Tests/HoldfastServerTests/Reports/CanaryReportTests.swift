@@ -49,7 +49,7 @@ struct CanaryReportTests {
     @Test("Forged failures of 60,000 networks hold one change back, and a signed force of its approvers goes on")
     func held() async throws {
         try await withCanary { world, change, desk in
-            let served = world.publisher.live.current.documents["lists/bank.json"]?.octets
+            let served = world.publisher.live.current.documents["lists/bank.json"]?.bytes
             try desk.count((0..<300).map { _ in ReportDesk.networkError("ok") })
             let count = mutants > 10_000 ? 60_000 : 1_000
             try desk.countEach((0..<count).lazy.map { _ in ReportDesk.networkError() }, of: "bank-canary")
@@ -68,9 +68,9 @@ struct CanaryReportTests {
             var finder = NoticeFinder(world.catalog.server)
             try await finder.readReports(in: world.catalog, at: world.now)
             let told = finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
-                .map { String(decoding: $0.octets, as: UTF8.self) }
+                .map { String(decoding: $0.bytes, as: UTF8.self) }
             #expect(told.contains { $0.contains(#""about":"canary""#) && $0.contains("\(change)") }, "\(told)")
-            #expect(world.publisher.live.current.documents["lists/bank.json"]?.octets == served)
+            #expect(world.publisher.live.current.documents["lists/bank.json"]?.bytes == served)
             // One change is delayed, and only until people say so.
             let forced = try await world.propose(
                 world.draft {
@@ -166,7 +166,7 @@ struct CanaryReportTests {
             }
             let document = try #require(world.publisher.live.current.documents["pins/bank-canary.pins.json"])
             let own = try version(
-                Int64(try #require(PinFile(json: Data(document.octets)).issuedAt).timeIntervalSince1970))
+                Int64(try #require(PinFile(json: Data(document.bytes)).issuedAt).timeIntervalSince1970))
             let (said, about): (String?, String) =
                 switch kind {
                 case .ofTheDayInWhichItBegan: (try day(0), "-")

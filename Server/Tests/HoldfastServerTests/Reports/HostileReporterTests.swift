@@ -11,10 +11,10 @@ struct HostileReporterTests {
     /// What must be as it was: the audit, and with it every change, approval and document.
     private func unchanged(_ desk: ReportDesk, _ body: () async throws -> Void) async throws {
         let before = desk.world.catalog.ledger.chain.head
-        let served = desk.world.publisher.live.current.documents.mapValues(\.octets)
+        let served = desk.world.publisher.live.current.documents.mapValues(\.bytes)
         try await body()
         #expect(desk.world.catalog.ledger.chain.head == before)
-        #expect(desk.world.publisher.live.current.documents.mapValues(\.octets) == served)
+        #expect(desk.world.publisher.live.current.documents.mapValues(\.bytes) == served)
     }
 
     @Test("100,000 damaged reports fill a bounded number of rows, and change nothing")
@@ -34,9 +34,9 @@ struct HostileReporterTests {
                 }
                 let counters = desk.inbox.counters
                 #expect(counters.count(of: .malformed) > 0 && counters.count(of: .counted) > 0)
-                #expect(desk.counting.waiting.rows <= 2 * (ReportTally.greatestKinds + 12))
+                #expect(desk.counting.waiting.rows <= 2 * (ReportTally.maximumKinds + 12))
                 let rows = try await desk.rows()
-                #expect(rows.count <= 2 * (ReportTally.greatestKinds + 12))
+                #expect(rows.count <= 2 * (ReportTally.maximumKinds + 12))
             }
         }
     }
@@ -68,7 +68,7 @@ struct HostileReporterTests {
                 #expect(desk.inbox.counters.count(of: .unlisted) == count)
                 #expect(try await desk.standing().ratios.isEmpty)
                 try desk.count((0..<count).lazy.map { ReportDesk.networkError(more: #", "app-version": "7.\#($0)""#) })
-                #expect(try await desk.rows().count == 1 + ReportTally.greatestKinds + 1)
+                #expect(try await desk.rows().count == 1 + ReportTally.maximumKinds + 1)
                 // Every report of them is counted, under whatever name.
                 #expect(try await desk.standing().ratios.map(\.reports) == [Int64(count)])
             }
@@ -83,7 +83,7 @@ struct HostileReporterTests {
                 (0..<100).map { ReportDesk.networkError(more: #", "document-version": \#(from + $0)"#) }
             }
             try desk.count(invent(0) + [ReportDesk.pinFailure(world.announced.chain)])
-            #expect(try await desk.rows().count == ReportTally.greatestKinds + 1)
+            #expect(try await desk.rows().count == ReportTally.maximumKinds + 1)
             let after = ReportCounting(desk.inbox, in: world.catalog)
             try await after.remember()
             for body in invent(1_000) {
@@ -91,15 +91,15 @@ struct HostileReporterTests {
                 #expect(after.countNext())
             }
             try await after.write()
-            #expect(try await desk.rows().count == ReportTally.greatestKinds + 1)
+            #expect(try await desk.rows().count == ReportTally.maximumKinds + 1)
             // The next day has room again.
             world.clock.advance(by: .seconds(86_400))
             try desk.count(invent(2_000))
-            #expect(try await desk.rows().count == 2 * (ReportTally.greatestKinds + 1))
+            #expect(try await desk.rows().count == 2 * (ReportTally.maximumKinds + 1))
         }
     }
 
-    @Test("While nobody reads, so many bodies wait as the queue has room for, and not an octet more")
+    @Test("While nobody reads, so many bodies wait as the queue has room for, and not an byte more")
     func queue() async throws {
         try await World.run { world in
             let desk = try await ReportDesk(world)
@@ -107,20 +107,20 @@ struct HostileReporterTests {
             var taken = 0
             // One source has an eighth of it.
             for _ in 0..<10_000 where desk.inbox.intake.take(small, for: world.app, from: .unknown) { taken += 1 }
-            #expect(taken == ReportIntake.greatestCount / 8)
+            #expect(taken == ReportIntake.maximumCount / 8)
             for number in 0..<10_000
             where desk.inbox.intake.take(small, for: world.app, from: try ReportDesk.source(number)) { taken += 1 }
             // It gave way to others, until it had no more than they have.
             let displaced = desk.inbox.counters.count(of: .shed)
-            #expect(displaced == ReportIntake.greatestCount / 8 - 1)
-            #expect(taken == ReportIntake.greatestCount + displaced)
-            #expect(desk.inbox.intake.count == ReportIntake.greatestCount)
+            #expect(displaced == ReportIntake.maximumCount / 8 - 1)
+            #expect(taken == ReportIntake.maximumCount + displaced)
+            #expect(desk.inbox.intake.count == ReportIntake.maximumCount)
             while desk.counting.countNext() {}
-            let large = ByteBuffer(repeating: 0x20, count: ReportReader.greatestSize)
+            let large = ByteBuffer(repeating: 0x20, count: ReportReader.maximumSize)
             taken = 0
             for number in 0..<10_000
             where desk.inbox.intake.take(large, for: world.app, from: try ReportDesk.source(number)) { taken += 1 }
-            #expect(taken == ReportIntake.greatestOctets / ReportReader.greatestSize)
+            #expect(taken == ReportIntake.maximumBytes / ReportReader.maximumSize)
         }
     }
 

@@ -152,7 +152,7 @@ struct ReportReaderTests {
     @Test("What was served counts, and not what a client built a path of")
     func servedChain() throws {
         let (one, other) = (try TestAuthority.root().root, try TestAuthority.root().root)
-        let text = String(decoding: CanonicalJSON.text(PEMText.block("CERTIFICATE", of: other)).octets, as: UTF8.self)
+        let text = String(decoding: CanonicalJSON.text(PEMText.block("CERTIFICATE", of: other)).bytes, as: UTF8.self)
         let report = try read(ReportDesk.pinFailure([one], more: #", "served-certificate-chain": [\#(text)]"#)).first
         #expect(report?.chain?.certificates == [other])
     }
@@ -160,7 +160,7 @@ struct ReportReaderTests {
     @Test("Versions that are none, and platforms nobody has, are as if nothing was said")
     func invented() throws {
         for version in ["", "a b", "7\u{0}", String(repeating: "7", count: 33), "ä", "<script>"] {
-            let escaped = String(decoding: CanonicalJSON.text(version).octets, as: UTF8.self)
+            let escaped = String(decoding: CanonicalJSON.text(version).bytes, as: UTF8.self)
             let more = #", "app-version": \#(escaped), "app-platform": \#(escaped), "document-version": \#(escaped)"#
             let report = try #require(try read(ReportDesk.networkError(more: more)).first)
             #expect(report.appVersion == "-" && report.platform == .unknown && report.documentVersion == "-")
@@ -191,7 +191,7 @@ struct ReportReaderTests {
         ].map { Array($0.utf8) }
         let read = campaign(0x2E90, bodies, count: mutants(inPartsOf: 10)) { mutant in
             for report in try ReportReader.read(mutant) {
-                #expect((1...ClientReport.greatestWeight).contains(report.weight))
+                #expect((1...ClientReport.maximumWeight).contains(report.weight))
                 #expect(report.host.utf8.count <= 255 && report.host.utf8.allSatisfy { (0x21...0x7E).contains($0) })
                 #expect([report.appVersion, report.documentVersion].allSatisfy { $0.utf8.count <= 32 })
             }

@@ -26,7 +26,7 @@ struct ReportSamplerTests {
             let machine = try TestAuthority.root().leaf(names: [.dns(World.host)])
             try desk.count([ReportDesk.pinFailure(machine.chain)], from: other)
             let kept = try await desk.kept()
-            #expect(kept.count == ReportSampler.greatestDraws + 1 && kept.contains(Digest(of: machine.der)))
+            #expect(kept.count == ReportSampler.maximumDraws + 1 && kept.contains(Digest(of: machine.der)))
             let strangers = try await desk.standing().strangers
             #expect(strangers.contains { $0.certificate == Digest(of: machine.der) })
         }
@@ -42,7 +42,7 @@ struct ReportSamplerTests {
                 if verdict == .kept { kept += 1 }
             }
         }
-        #expect(kept == ReportSampler.greatestDrawsOfApp)
+        #expect(kept == ReportSampler.maximumDrawsOfApp)
         #expect(sampler.decide(try subject(1, on: "h99:443"), from: 2, using: &generator) == .kept)
     }
 
@@ -62,7 +62,7 @@ struct ReportSamplerTests {
                 }
                 kept.insert(subject)
             }
-            #expect(kept.count == ReportSampler.greatestOfHost)
+            #expect(kept.count == ReportSampler.maximumOfHost)
             for subject in kept { wins[subject, default: 0] += 1 }
         }
         for subject in subjects { #expect(abs(wins[subject, default: 0] - rounds / 2) < rounds / 20) }
@@ -129,7 +129,7 @@ struct ReportSamplerTests {
                     #expect(try await desk.kept() == expected, "after \(number)")
                 }
             }
-            #expect(expected.count == ReportSampler.greatestOfHost)
+            #expect(expected.count == ReportSampler.maximumOfHost)
         }
     }
 

@@ -34,7 +34,7 @@ struct ReportStoreTests {
             try await world.catalog.set(ReportSettings(isEnabled: false), of: world.app, by: "operator")
             _ = try await world.engine.write { session throws(ServerError) in
                 try session.run(
-                    "UPDATE report_setting SET octets = $1", [.octets(ReportSettings(isEnabled: true).octets)])
+                    "UPDATE report_setting SET octets = $1", [.bytes(ReportSettings(isEnabled: true).bytes)])
             }
             await expectError(.brokenChain) { try await world.catalog.reportHosts(remembering: [:]) }
         }
@@ -100,24 +100,24 @@ struct ReportStoreTests {
             ])
             _ = try await desk.rows()
             await world.engine.close()
-            var octets = Data()
+            var bytes = Data()
             for suffix in ["", "-wal"] {
-                octets += (try? Data(contentsOf: world.folder.appending(path: "server.db\(suffix)"))) ?? Data()
+                bytes += (try? Data(contentsOf: world.folder.appending(path: "server.db\(suffix)"))) ?? Data()
             }
-            #expect(octets.firstRange(of: Data("served-certificate-chain".utf8)) != nil, "the sample is there")
+            #expect(bytes.firstRange(of: Data("served-certificate-chain".utf8)) != nil, "the sample is there")
             let client = ["203.0.113.7", "/path", "Browser/1.0", "599F9C00", "com.example.bank", "www.example.com"]
             for secret in client {
-                #expect(octets.firstRange(of: Data(secret.utf8)) == nil, "\(secret)")
+                #expect(bytes.firstRange(of: Data(secret.utf8)) == nil, "\(secret)")
             }
         }
     }
 
     /// Everything in a folder.
-    private func files(in folder: URL) -> [(path: String, octets: Data)] {
-        var files: [(path: String, octets: Data)] = []
+    private func files(in folder: URL) -> [(path: String, bytes: Data)] {
+        var files: [(path: String, bytes: Data)] = []
         let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         while let file = found?.nextObject() as? URL {
-            if let octets = try? Data(contentsOf: file) { files.append((file.path, octets)) }
+            if let bytes = try? Data(contentsOf: file) { files.append((file.path, bytes)) }
         }
         return files
     }
@@ -141,8 +141,8 @@ struct ReportStoreTests {
             #expect(try await desk.rows().count == 1)
             await world.engine.close()
             let files = files(in: world.folder)
-            #expect(files.contains { $0.octets.firstRange(of: Data("served-certificate-chain".utf8)) != nil })
-            for (path, octets) in files { #expect(octets.firstRange(of: Data("203.0.113".utf8)) == nil, "\(path)") }
+            #expect(files.contains { $0.bytes.firstRange(of: Data("served-certificate-chain".utf8)) != nil })
+            for (path, bytes) in files { #expect(bytes.firstRange(of: Data("203.0.113".utf8)) == nil, "\(path)") }
         }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// What `HoldfastReports` sends, octet for octet: `docs/vectors/reports.json`, which its own tests write.
+/// What `HoldfastReports` sends, byte for byte: `docs/vectors/reports.json`, which its own tests write.
 @Suite("Vectors of reports")
 struct ReportVectorTests {
     private static let codes: [String: ClientReport.Code] = [

@@ -24,7 +24,7 @@ struct RepositoryAttackTests {
         init(_ world: World, _ holders: RepositoryHolders) async throws {
             self.world = world
             try await world.publishRepository(holders)
-            older = world.publisher.live.current.documents.mapValues(\.octets)
+            older = world.publisher.live.current.documents.mapValues(\.bytes)
             app = try world.repositoryApp(isBundle: false)
             try await world.pass(86_400)
             _ = try await world.publisher.renew()
@@ -78,8 +78,8 @@ struct RepositoryAttackTests {
         /// Whether apps that have followed the repository, and new ones, keep the attacker out of what a server serves.
         func isClean(_ publisher: Publisher) async throws -> Bool {
             let served = publisher.live.current.documents
-            let pin = Base64.encode(Digest(of: try malicious.subjectPublicKeyInfo).octets)
-            guard !served.values.contains(where: { Data($0.octets).range(of: Data(pin.utf8)) != nil }) else {
+            let pin = Base64.encode(Digest(of: try malicious.subjectPublicKeyInfo).bytes)
+            guard !served.values.contains(where: { Data($0.bytes).range(of: Data(pin.utf8)) != nil }) else {
                 return false
             }
             let provider = SnapshotProvider(live: publisher.live, app: world.app, clock: world.clock)
@@ -141,11 +141,11 @@ struct RepositoryAttackTests {
             let stage = try await Stage(world, holders)
             let (wanted, older) = (stage.wanted, stage.older)
             @Sendable func put(
-                _ octets: [UInt8], at path: String, _ session: any StorageSession
+                _ bytes: [UInt8], at path: String, _ session: any StorageSession
             ) throws(ServerError) {
                 _ = try session.run(
                     "UPDATE document SET octets = $2, digest = $3 WHERE format = $1",
-                    [.text(path), .octets(octets), .octets(Digest(of: octets).octets)])
+                    [.text(path), .bytes(bytes), .bytes(Digest(of: bytes).bytes)])
             }
             let roots = wanted.filter { $0.key.hasSuffix("root.json") }
             let targets = wanted.filter { $0.key.contains("targets") }
@@ -154,28 +154,29 @@ struct RepositoryAttackTests {
             for (name, files) in [("root", roots), ("targets", targets), ("older", online), ("all", wanted)] {
                 let copy = try await Copy(of: stage, name)
                 let said = try await copy.attack(stage) { session throws(ServerError) in
-                    for (path, octets) in files { try put(octets, at: path, session) }
+                    for (path, bytes) in files { try put(bytes, at: path, session) }
                 }
                 #expect(said.contains { $0.contains("brokenChain") }, "\(name): \(said)")
             }
             // As new versions, which nobody has asked for before.
             let copy = try await Copy(of: stage, "new rows")
             _ = try await copy.attack(stage) { session throws(ServerError) in
-                for (path, octets) in wanted {
+                for (path, bytes) in wanted {
                     _ = try session.run(
                         """
                         INSERT INTO document (app, format, version, generation, digest, octets, signed_at, ends_at) \
                         VALUES ('bank', $1, 99, 1, $2, $3, $4, $5)
                         """,
                         [
-                            .text(path), .octets(Digest(of: octets).octets), .octets(octets), .integer(Story.now),
+                            .text(path), .bytes(Digest(of: bytes).bytes), .bytes(bytes), .integer(Story.now),
                             .integer(Story.now + 10_000_000),
                         ])
                 }
             }
             // The control: approved by two, and signed by the holders, the same certificate gets in.
             try await world.catalog.announce(
-                HostChain(stage.malicious.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(stage.malicious.chain), from: world.now + World.month, on: world.catalogHost,
+                of: world.app,
                 by: "operator")
             try await world.see(world.shown)
             try await world.publishRepository(holders)
@@ -193,13 +194,13 @@ struct RepositoryAttackTests {
             try await world.publisher.sign(change, holders, in: world.folder)
             let files = try await world.catalog.repository(of: world.app)
             var draft = RepositoryDraft(try await files.state())
-            let good = draft.octets
+            let good = draft.bytes
             draft.pins = stage.wanted.first { $0.key.hasSuffix("pins.json") }?.value
             draft.targets = stage.wanted["repo/bank/metadata/1.targets.json"]
-            let bad = draft.octets
-            @Sendable func write(_ octets: [UInt8]) async throws {
+            let bad = draft.bytes
+            @Sendable func write(_ bytes: [UInt8]) async throws {
                 try await world.engine.write { session throws(ServerError) in
-                    _ = try session.run("UPDATE repository_draft SET octets = $1", [.octets(octets)])
+                    _ = try session.run("UPDATE repository_draft SET octets = $1", [.bytes(bytes)])
                 }
             }
             try await write(bad)

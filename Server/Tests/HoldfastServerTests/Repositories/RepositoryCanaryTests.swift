@@ -21,7 +21,7 @@ struct RepositoryCanaryTests {
             guard let document = provider.live.current.document(at: path.dropFirst().utf8) else {
                 throw RemoteDataError(status: 404)
             }
-            return RemoteDataResponse(.body(Data(document.octets)))
+            return RemoteDataResponse(.body(Data(document.bytes)))
         }
     }
 
@@ -55,7 +55,7 @@ struct RepositoryCanaryTests {
 
     private func apps(_ world: World, _ name: AppName) throws -> [RepositoryApp] {
         let path = "repo/\(name)/metadata/1.root.json"
-        let root = Data(try #require(world.publisher.live.current.document(at: path.utf8)).octets)
+        let root = Data(try #require(world.publisher.live.current.document(at: path.utf8)).bytes)
         return try [true, false].map { isBundle in
             try RepositoryApp(
                 "https://pins.example.com/repo/\(name)", root: root, isBundle: isBundle,
@@ -92,7 +92,7 @@ struct RepositoryCanaryTests {
                 try await refusal(change, world).contains("the canary bank-canary follows it in repo/bank-canary until")
             )
             // Nobody has looked for a day: the time counts from the first look.
-            try await world.followCanary(for: Self.day + CanaryProbes.longestPause)
+            try await world.followCanary(for: Self.day + CanaryProbes.maximumPause)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
             for app in try apps(world, world.app) { #expect(try await app.letsIn(world.shown, trusting: world.root)) }
@@ -103,7 +103,7 @@ struct RepositoryCanaryTests {
             // Apps go on with the old pins for the staleness, which begins only after the canary's day.
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now + World.month + 2 * Self.day, on: world.catalogHost,
+                CertificateChain(next.chain), from: world.now + World.month + 2 * Self.day, on: world.catalogHost,
                 of: world.app, by: "operator")
             let second = try await world.approvedRepository(holders, beside: World.fewFormats)
             try await world.publisher.sign(second, holders, in: world.folder)

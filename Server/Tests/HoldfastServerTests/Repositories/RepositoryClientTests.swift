@@ -51,7 +51,7 @@ struct RepositoryClientTests {
             serving.time.withLock { $0 = site.now }
             serving.live.replace(with: publisher.live.current)
             let root = Data(
-                try #require(publisher.live.current.document(at: "repo/bank/metadata/1.root.json".utf8)).octets)
+                try #require(publisher.live.current.document(at: "repo/bank/metadata/1.root.json".utf8)).bytes)
             try await serving.listening { port in
                 try await CachingNginx.with(upstream: port) { cache in
                     let bases = [port, cache].map { "http://127.0.0.1:\($0)/repo/bank" }
@@ -63,7 +63,8 @@ struct RepositoryClientTests {
                     // The next content takes the place of the first, also where a cache stands between.
                     let next = try site.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
                     try await site.open.catalog.announce(
-                        HostChain(next.chain), from: site.now + World.month, on: try CatalogHost(name: World.host),
+                        CertificateChain(next.chain), from: site.now + World.month,
+                        on: try CatalogHost(name: World.host),
                         of: site.app, by: "test")
                     try await site.publishRepository(holders)
                     serving.live.replace(with: publisher.live.current)
@@ -89,7 +90,7 @@ extension ServeSite {
         var generator = SystemRandomNumberGenerator()
         let format = try ContentFormat(.repository, refresh: 21_600, root: await open.catalog.firstRoot(of: app))
         let content = try await open.catalog.draft(
-            of: app, Catalog.ContentWishes(formats: [format]))
+            of: app, Catalog.DraftOptions(formats: [format]))
         let change = try await open.publisher.propose(
             content, proposer: nil, reason: "a test", by: "operator", using: &generator
         ).change

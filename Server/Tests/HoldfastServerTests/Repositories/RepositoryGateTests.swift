@@ -19,7 +19,7 @@ struct RepositoryGateTests {
         var hosts = try #require(object["hosts"] as? [[String: Any]])
         var entries = try #require(hosts[0]["pins"] as? [[String: Any]])
         let digest = Digest(of: try certificate.subjectPublicKeyInfo)
-        entries.append(["pin": "sha256/\(Base64.encode(digest.octets))", "role": "leaf", "state": "active"])
+        entries.append(["pin": "sha256/\(Base64.encode(digest.bytes))", "role": "leaf", "state": "active"])
         hosts[0]["pins"] = entries
         object["hosts"] = hosts
         return try JSONSerialization.data(withJSONObject: object)
@@ -137,7 +137,7 @@ struct RepositoryGateTests {
             // The root lasts a year, and the staleness is a week.
             try await world.pass(360 * 86_400)
             try await world.catalog.announce(
-                HostChain(try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(700) }.chain),
+                CertificateChain(try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(700) }.chain),
                 from: world.now + World.month, on: world.catalogHost, of: world.app, by: "operator")
             // Certificates of this world have ended by now, which is another gate's question.
             let change = try await world.approvedRepository(holders, forcing: [.lint, .replay, .outlook])

@@ -27,8 +27,8 @@ struct RepositoryKeyTests {
     /// Whoever signed what is served as the timestamp, as its root names them.
     private func timestampKeys(_ world: World) throws -> Int {
         let path = "repo/bank/metadata/timestamp.json"
-        let octets = try #require(world.publisher.live.current.document(at: path.utf8)?.octets)
-        let object = try JSONSerialization.jsonObject(with: Data(octets)) as? [String: Any] ?? [:]
+        let bytes = try #require(world.publisher.live.current.document(at: path.utf8)?.bytes)
+        let object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] ?? [:]
         return try #require(object["signatures"] as? [Any]).count
     }
 
@@ -106,7 +106,7 @@ struct RepositoryKeyTests {
             try await world.publishRepository(holders)
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             let change = try await world.approvedRepository(holders)
             try await world.publisher.sign(change, holders, in: world.folder)

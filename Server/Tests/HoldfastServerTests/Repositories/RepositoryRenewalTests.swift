@@ -15,7 +15,7 @@ struct RepositoryRenewalTests {
 
     private func version(_ world: World) throws -> Int64 {
         let document = try #require(world.publisher.live.current.document(at: Self.timestamp.utf8))
-        return try TUFMetadataFile(Data(document.octets)).version
+        return try TUFMetadataFile(Data(document.bytes)).version
     }
 
     @Test("The timestamp is signed anew once a day, for apps that go on for months without their holders")
@@ -100,7 +100,7 @@ struct RepositoryRenewalTests {
                 try await world.pass(10 * Self.day)
                 #expect(try await world.publisher.renew().problems == [])
                 let document = try #require(world.publisher.live.current.document(at: Self.timestamp.utf8))
-                #expect(try TUFMetadataFile(Data(document.octets)).end <= end)
+                #expect(try TUFMetadataFile(Data(document.bytes)).end <= end)
             }
             // After thirty days a later timestamp would end no later.
             #expect(try version(world) == 3)
@@ -120,7 +120,7 @@ struct RepositoryRenewalTests {
             }
             try await world.publisher.draftRepository(next, by: "operator")
             try await world.engine.write { session throws(ServerError) in
-                _ = try session.run("UPDATE repository_draft SET octets = $1", [.octets([1])])
+                _ = try session.run("UPDATE repository_draft SET octets = $1", [.bytes([1])])
             }
             try await world.pass(Self.day)
             let round = try await world.publisher.renew()
@@ -147,7 +147,7 @@ struct RepositoryRenewalTests {
             try await world.pass(3_600)
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publishRepository(holders)
             for app in apps {
@@ -157,8 +157,8 @@ struct RepositoryRenewalTests {
             // Who asked for the files of the first before is answered.
             for path in ["1.targets.json", "1.snapshot.json", "1.root.json"].map({ "repo/bank/metadata/\($0)" }) {
                 #expect(
-                    world.publisher.live.current.document(at: path.utf8)?.octets
-                        == first.document(at: path.utf8)?.octets, "\(path)")
+                    world.publisher.live.current.document(at: path.utf8)?.bytes
+                        == first.document(at: path.utf8)?.bytes, "\(path)")
             }
             // Somebody serves what was there before.
             world.publisher.live.replace(

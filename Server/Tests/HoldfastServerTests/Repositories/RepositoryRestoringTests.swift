@@ -14,7 +14,7 @@ struct RepositoryRestoringTests {
 
     private func version(_ world: World) throws -> Int64 {
         let document = try #require(world.publisher.live.current.document(at: Self.timestamp.utf8))
-        return try TUFMetadataFile(Data(document.octets)).version
+        return try TUFMetadataFile(Data(document.bytes)).version
     }
 
     /// The app asks another server.
@@ -72,10 +72,10 @@ struct RepositoryRestoringTests {
             try await world.pass(600)
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                CertificateChain(next.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             try await world.publishRepository(holders)
-            let served = world.publisher.live.current.documents.mapValues(\.octets)
+            let served = world.publisher.live.current.documents.mapValues(\.bytes)
             for place in [
                 PublicPlace.folder(world.folder.appending(path: "public")),
                 .address(
@@ -87,15 +87,16 @@ struct RepositoryRestoringTests {
                 try await world.restored(backup, places: [place]) { restored, report in
                     #expect(report.held == [world.app])
                     #expect(report.adopted.contains("repo/bank/metadata/2.targets.json"), "\(report.adopted)")
-                    for (path, octets) in restored.publisher.live.current.documents.mapValues(\.octets) {
-                        #expect(octets == served[path], "\(path)")
+                    for (path, bytes) in restored.publisher.live.current.documents.mapValues(\.bytes) {
+                        #expect(bytes == served[path], "\(path)")
                     }
                     try await ask(app, restored, letIn: [next])
                     try await restored.pass(Self.day)
                     #expect(try await restored.publisher.renew().signed == [])
                     // The next change, with the certificate that the backup forgot.
                     try await restored.catalog.announce(
-                        HostChain(next.chain), from: restored.now + World.month, on: world.catalogHost, of: world.app,
+                        CertificateChain(next.chain), from: restored.now + World.month, on: world.catalogHost,
+                        of: world.app,
                         by: "operator")
                     try await restored.publishRepository(holders)
                     #expect(
@@ -121,7 +122,7 @@ struct RepositoryRestoringTests {
             try await world.restored(backup, disregarding: [Self.timestamp]) { restored, report in
                 #expect(report.held == [world.app])
                 let document = restored.publisher.live.current.document(at: "repo/bank/metadata/1.targets.json".utf8)
-                #expect(document?.octets == Array(good))
+                #expect(document?.bytes == Array(good))
             }
         }
     }

@@ -57,7 +57,7 @@ struct RepositoryTests {
             try await world.everybodyFollows(lettingIn: [world.shown, world.announced], refusing: [stranger])
             // The folder has the same, for any web server.
             for (path, document) in world.publisher.live.current.documents {
-                #expect(try world.publisher.folder.read(path) == document.octets, "\(path)")
+                #expect(try world.publisher.folder.read(path) == document.bytes, "\(path)")
             }
             #expect(try await world.publisher.examine().filter(\.isFault) == [])
         }

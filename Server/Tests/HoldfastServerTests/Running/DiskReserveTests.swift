@@ -64,7 +64,7 @@ struct DiskReserveTests {
             try await server.says("signed again: ", after: before)
             try await server.says("holding back space for a full disk: no space is held back", after: before)
             let held = try text(site, "held").split(separator: " ")
-            // All of it is on the disk: blocks of 512 octets.
+            // All of it is on the disk: blocks of 512 bytes.
             #expect(held.first == "600" && held.dropFirst().first == "\(DiskReserve.size)", "\(held)")
             #expect(try #require(Int(held.last?.trimmingCharacters(in: .newlines) ?? "")) * 512 >= DiskReserve.size)
             func port(_ audience: String) -> Int {
@@ -96,7 +96,7 @@ struct DiskReserveTests {
         }
     }
 
-    @Test("It is held back with all its octets and mode 0600, is given up once, and only when the disk is full")
+    @Test("It is held back with all its bytes and mode 0600, is given up once, and only when the disk is full")
     func once() async throws {
         try await withFolder { folder in
             let reserve = DiskReserve(in: folder)

@@ -53,13 +53,13 @@ struct DyingTests {
     enum Damage: String, CaseIterable {
         case header, half, empty, gone, zeros
 
-        func done(to octets: [UInt8]) -> [UInt8]? {
+        func done(to bytes: [UInt8]) -> [UInt8]? {
             switch self {
-            case .header: Array("no database".utf8) + octets.dropFirst(11)
-            case .half: Array(octets.prefix(octets.count / 2))
+            case .header: Array("no database".utf8) + bytes.dropFirst(11)
+            case .half: Array(bytes.prefix(bytes.count / 2))
             case .empty: []
             case .gone: nil
-            case .zeros: Array(octets.prefix(4_096)) + [UInt8](repeating: 0, count: octets.count - 4_096)
+            case .zeros: Array(bytes.prefix(4_096)) + [UInt8](repeating: 0, count: bytes.count - 4_096)
             }
         }
     }

@@ -104,8 +104,8 @@ struct KilledServerTests {
                 // Each file is one of those that were signed, and is what its version was the first time.
                 for path in site.server.publicFolder.paths() {
                     let version = try #require(try site.server.publicFolder.version(of: path))
-                    let octets = try #require(try site.server.publicFolder.read(path))
-                    noted["\(path) \(version)", default: []].insert("\(Digest(of: octets))")
+                    let bytes = try #require(try site.server.publicFolder.read(path))
+                    noted["\(path) \(version)", default: []].insert("\(Digest(of: bytes))")
                 }
             }
             let last = try await ServingProcess.start(site)

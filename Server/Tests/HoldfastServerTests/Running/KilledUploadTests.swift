@@ -46,7 +46,7 @@ struct KilledUploadTests {
         var generator = SystemRandomNumberGenerator()
         let publisher = site.open.publisher
         let content = try await site.open.catalog.draft(
-            of: site.app, Catalog.ContentWishes(formats: [ContentFormat(.list, refresh: 3_600)]))
+            of: site.app, Catalog.DraftOptions(formats: [ContentFormat(.list, refresh: 3_600)]))
         let change = try await publisher.propose(
             content, proposer: nil, reason: "a test", by: "test", using: &generator
         ).change

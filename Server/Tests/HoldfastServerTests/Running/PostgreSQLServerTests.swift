@@ -154,7 +154,7 @@ struct PostgreSQLServerTests {
                 copy.configuration,
                 with: FolderConfiguration(
                     server: before.server, genesis: Digest(of: [1]), secret: before.secret, database: before.database
-                ).octets)
+                ).bytes)
             func holders() async throws -> Int {
                 let count = try await postgres.run(
                     """
@@ -332,7 +332,7 @@ struct PostgreSQLServerTests {
             let engine = try await PostgreSQLEngine.open(try server.address(name))
             try await engine.write { session throws(ServerError) in
                 _ = try session.run(
-                    "INSERT INTO public_key (pin, octets) VALUES ($1, $1)", [.octets([UInt8](repeating: 1, count: 32))])
+                    "INSERT INTO public_key (pin, octets) VALUES ($1, $1)", [.bytes([UInt8](repeating: 1, count: 32))])
             }
             await engine.close()
             let new = ServerFolder(site.folder.appending(path: "new"))

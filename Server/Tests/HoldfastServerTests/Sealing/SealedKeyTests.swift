@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Sealed keys")
 struct SealedKeyTests {
-    static func secret(_ octet: UInt8 = 1) -> SigningSecret {
-        var generator = RepeatedOctet(octet: octet)
+    static func secret(_ byte: UInt8 = 1) -> SigningSecret {
+        var generator = RepeatedByte(byte: byte)
         return SigningSecret(using: &generator)
     }
 
@@ -46,7 +46,7 @@ struct SealedKeyTests {
             let moved = SealedKey(place: place, publicKey: key.publicKey, secretID: key.secretID, sealed: key.sealed)
             expectError(.sealedKey) { try moved.opened(with: Self.secret()) }
         }
-        // The sealed octets of two rows swapped, and the public keys.
+        // The sealed bytes of two rows swapped, and the public keys.
         let swapped = SealedKey(
             place: key.place, publicKey: key.publicKey, secretID: key.secretID, sealed: other.sealed)
         expectError(.sealedKey) { try swapped.opened(with: Self.secret()) }
@@ -68,7 +68,7 @@ struct SealedKeyTests {
         #expect(error?.found == "that of another")
     }
 
-    @Test("No octet of a sealed key can be changed")
+    @Test("No byte of a sealed key can be changed")
     func changed() throws {
         let key = try SealedKey(sealing: SigningKey().pem, at: Self.place(), with: Self.secret())
         for index in key.sealed.indices {

@@ -20,7 +20,7 @@ struct DocumentTests {
         return site
     }
 
-    @Test("are served octet for octet, with what caches need")
+    @Test("are served byte for byte, with what caches need")
     func served() async throws {
         let site = try site()
         try await site.listening { port in

@@ -99,7 +99,7 @@ struct HostileRequestTests {
         var settings = try ListenerSettings(port: 0)
         settings.limits.answerTime = .milliseconds(300)
         // 8 MiB have 512 seconds by the length alone.
-        settings.limits.answerOctetsPerSecond = 1 << 24
+        settings.limits.answerBytesPerSecond = 1 << 24
         try await site.listening(settings) { port in
             let request = "GET /lists/large.json HTTP/1.1\r\n\(Self.host)\r\n"
             let received = try await RawClient(port: port).connected { _, outbound in
@@ -107,9 +107,9 @@ struct HostileRequestTests {
                 do {
                     // More than sockets buffer.
                     while sent < 1 << 28 {
-                        let octets = ByteBuffer(string: String(repeating: request, count: 1_000))
-                        try await outbound.write(octets)
-                        sent += octets.readableBytes
+                        let bytes = ByteBuffer(string: String(repeating: request, count: 1_000))
+                        try await outbound.write(bytes)
+                        sent += bytes.readableBytes
                     }
                 } catch {
                     return sent
@@ -121,13 +121,13 @@ struct HostileRequestTests {
         }
     }
 
-    @Test("Who sends a head octet by octet is let go after a time, however busily", arguments: [true, false])
+    @Test("Who sends a head byte by byte is let go after a time, however busily", arguments: [true, false])
     func slowHead(_ begins: Bool) async throws {
         let site = try site()
         var settings = try ListenerSettings(port: 0)
         settings.limits.waiting = .milliseconds(300)
         // Only time is to end it.
-        settings.limits.headerOctets = 1 << 30
+        settings.limits.headerBytes = 1 << 30
         settings.limits.headerFields = 1 << 30
         try await site.listening(settings) { port in
             let text = try await RawClient(port: port).connected { inbound, outbound in

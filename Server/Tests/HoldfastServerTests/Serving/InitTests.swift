@@ -23,7 +23,7 @@ struct InitTests {
             P256.Signing.ECDSASignature(derRepresentation: signature), for: Data("\(challenge)&\(answer.body)".utf8))
     }
 
-    @Test("answers with the octets of the published vector, signed for the challenge")
+    @Test("answers with the bytes of the published vector, signed for the challenge")
     func vector() async throws {
         let site = try ServingSite()
         site.publish(apps: [try site.app()])
@@ -44,7 +44,7 @@ struct InitTests {
     }
 
     @Test(
-        "takes a challenge of 16 to 32 octets with or without padding, and signs it as it was sent",
+        "takes a challenge of 16 to 32 bytes with or without padding, and signs it as it was sent",
         arguments: [
             ("AAECAwQFBgcICQoLDA0ODw", true), (Data(repeating: 7, count: 32).base64EncodedString(), true),
             (Data(repeating: 7, count: 31).base64EncodedString(), true),

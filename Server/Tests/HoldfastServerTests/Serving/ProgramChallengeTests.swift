@@ -49,18 +49,18 @@ struct ProgramChallengeTests {
             apps: [(name, slow), (other, signed)])
         try await site.listening { port in
             try await withThrowingTaskGroup(of: RawAnswer.self) { group in
-                for number in 0..<ProgramSlots.greatestShare {
+                for number in 0..<ProgramSlots.maximumShare {
                     group.addTask {
                         try await RawClient(port: port, from: "127.0.\(number).1").get(Self.target, Self.header)
                     }
                 }
-                try await eventually("the share is used") { door.count >= ProgramSlots.greatestShare }
+                try await eventually("the share is used") { door.count >= ProgramSlots.maximumShare }
                 let beyond = try await RawClient(port: port, from: "127.1.0.1").get(Self.target, Self.header)
                 #expect(beyond.status == 503 && beyond.header("Retry-After") != nil, "\(beyond.text)")
                 #expect(try await RawClient(port: port).get("/lists/bank.json").status == 200)
                 let target = "/app/init?appName=other"
                 #expect(try await RawClient(port: port, from: "127.1.0.2").get(target, Self.header).status == 200)
-                door.open(ProgramSlots.greatestShare)
+                door.open(ProgramSlots.maximumShare)
                 for try await answer in group {
                     #expect(answer.status == 200 && answer.header("X-Cert-Pinning-Signature") != nil, "\(answer.text)")
                 }

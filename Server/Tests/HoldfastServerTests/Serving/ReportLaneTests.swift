@@ -29,18 +29,18 @@ struct ReportLaneTests {
         #expect(done == [0, 1, 2])
         // Nobody else has asked since.
         turn()
-        #expect(done == Array(0..<(3 + ReportLane.greatestTurn)))
+        #expect(done == Array(0..<(3 + ReportLane.maximumTurn)))
     }
 
     @Test("A turn has an end, so that whoever comes meanwhile is heard")
     func ends() {
         let lane = ReportLane(loop)
         var done = 0
-        for _ in 0..<(ReportLane.greatestTurn + 1) { _ = lane.enter { done += 1 } }
+        for _ in 0..<(ReportLane.maximumTurn + 1) { _ = lane.enter { done += 1 } }
         turn()
-        #expect(done == ReportLane.greatestTurn)
+        #expect(done == ReportLane.maximumTurn)
         turn()
-        #expect(done == ReportLane.greatestTurn + 1)
+        #expect(done == ReportLane.maximumTurn + 1)
     }
 
     @Test("Answers of before anybody waited give no turns, and no number of answers gives more than a turn has")
@@ -54,11 +54,11 @@ struct ReportLaneTests {
         #expect(done == 0)
         for _ in 0..<10_000 { lane.countOther() }
         turn()
-        #expect(done == ReportLane.greatestTurn)
+        #expect(done == ReportLane.maximumTurn)
         // What is beyond a turn is not saved, but for one.
         lane.countOther()
         turn()
-        #expect(done == ReportLane.greatestTurn + 1)
+        #expect(done == ReportLane.maximumTurn + 1)
     }
 
     @Test("Whoever has left takes no turn, however many have")

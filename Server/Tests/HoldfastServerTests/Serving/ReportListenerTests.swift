@@ -86,7 +86,7 @@ struct ReportListenerTests {
         let (site, inbox) = (try ServingSite(), try inbox())
         site.publish(documents: ["lists/bank.json": ServingSite.document(Array("list".utf8))])
         let app = try AppName("bank")
-        for number in 0..<ReportIntake.greatestCount {
+        for number in 0..<ReportIntake.maximumCount {
             #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: try ReportDesk.source(number)))
         }
         let counters = ListenerCounters()
@@ -110,7 +110,7 @@ struct ReportListenerTests {
                 #expect(answer.status == 503 && answer.header("Connection") == "close", "\(more): \(answer.text)")
             }
             #expect(inbox.counters.count(of: .shed) == 4)
-            #expect(inbox.intake.count == ReportIntake.greatestCount)
+            #expect(inbox.intake.count == ReportIntake.maximumCount)
         }
     }
 
@@ -136,15 +136,15 @@ struct ReportListenerTests {
     func large() async throws {
         let (site, inbox) = (try ServingSite(), try inbox())
         try await site.listening(reports: inbox) { port in
-            let refusal = try await firstAnswer(port, head(ReportReader.greatestSize + 1))
+            let refusal = try await firstAnswer(port, head(ReportReader.maximumSize + 1))
             #expect(refusal.status == 413)
-            let body = String(repeating: " ", count: ReportReader.greatestSize)
+            let body = String(repeating: " ", count: ReportReader.maximumSize)
             let answer = try await post(port, body)
             #expect(answer.status == 202)
         }
     }
 
-    /// Why a body of a few octets is not read; nil if it is.
+    /// Why a body of a few bytes is not read; nil if it is.
     private func refusal(
         _ inbox: ReportInbox, _ app: AppName, from source: SourcePrefix, at now: UInt64
     ) -> ReportIntake.Refusal? {
@@ -195,7 +195,7 @@ struct ReportListenerTests {
             permits.append(try inbox.intake.admit(app, from: ReportDesk.source(number), at: UInt64(number)))
         }
         #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown) && inbox.intake.next() != nil)
-        let size = ReportReader.greatestSize
+        let size = ReportReader.maximumSize
         // What has come counts: an eighth of all of one source, and everything of many.
         let loud = try ReportDesk.source(0)
         var own: [BodyPermit] = []
@@ -204,9 +204,9 @@ struct ReportListenerTests {
             guard let permit = try? inbox.intake.admit(app, from: loud, at: time), permit.receive(size) else { break }
             own.append(permit)
         }
-        #expect(own.count == ReportIntake.greatestOctets / size / 8)
+        #expect(own.count == ReportIntake.maximumBytes / size / 8)
         let taken = permits.dropFirst().prefix { $0.receive(size) }.count
-        #expect(taken == ReportIntake.greatestOctets / size * 7 / 8)
+        #expect(taken == ReportIntake.maximumBytes / size * 7 / 8)
         #expect(!inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown))
         (own, permits) = ([], [])
         #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown))
@@ -244,7 +244,7 @@ struct ReportListenerTests {
         }
         try fill()
         #expect(
-            inbox.intake.count == min(ReportIntake.greatestCount, ReportIntake.greatestOctets / size))
+            inbox.intake.count == min(ReportIntake.maximumCount, ReportIntake.maximumBytes / size))
         // Nobody reads, and they go on: every other has its report taken, and it stays.
         let own = ByteBuffer(repeating: 0x21, count: size)
         for number in 1_000..<1_100 {

@@ -26,13 +26,13 @@ struct RequestMutationTests {
                 intake: inbox.intake, counters: inbox.counters, instant: { NIODeadline.now().uptimeNanoseconds }))
         let known = "If-None-Match: W/\"other\", \(document.entityTag)"
         let seeds = [
-            ParsedRequest.octets(
+            ParsedRequest.bytes(
                 "GET", "/app/init?appName=bank&appVersion=1.2.3&osVersion=17&platform=IOS",
                 ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw==", "Accept-Language: de, en;q=0.5"]),
-            ParsedRequest.octets("GET", "/lists/bank.json", ["Accept-Encoding: gzip;q=0.5, br", known]),
-            ParsedRequest.octets(
+            ParsedRequest.bytes("GET", "/lists/bank.json", ["Accept-Encoding: gzip;q=0.5, br", known]),
+            ParsedRequest.bytes(
                 "GET", "/lists/bank.json", ["If-Modified-Since: \(document.lastModified ?? "")", "Range: bytes=0-4"]),
-            ParsedRequest.octets("POST", "/reports?appName=bank", [], body: ReportDesk.networkError()),
+            ParsedRequest.bytes("POST", "/reports?appName=bank", [], body: ReportDesk.networkError()),
         ]
         var generator = SeededGenerator(seed: 0xA995)
         var (answered, refused) = (0, 0)
@@ -94,16 +94,16 @@ struct RequestMutationTests {
                 try phone.assertion(for: PasskeyChallenge.signIn(using: &generator)), of: phone.id)
             let body = String(decoding: try JSONSerialization.data(withJSONObject: assertion), as: UTF8.self)
             let seeds = [
-                ParsedRequest.octets("GET", "/v1/apps/bank/hosts/\(World.host)?port=443", [bearer]),
-                ParsedRequest.octets("GET", "/v1/audit?after=1&limit=3", [bearer]),
-                ParsedRequest.octets("GET", "/v1/changes/\(change)/content", [bearer]),
-                ParsedRequest.octets(
+                ParsedRequest.bytes("GET", "/v1/apps/bank/hosts/\(World.host)?port=443", [bearer]),
+                ParsedRequest.bytes("GET", "/v1/audit?after=1&limit=3", [bearer]),
+                ParsedRequest.bytes("GET", "/v1/changes/\(change)/content", [bearer]),
+                ParsedRequest.bytes(
                     "POST", "/v1/changes/\(change)/approvals", [bearer], body: AdministrationSite.body(wrong)),
-                ParsedRequest.octets("POST", "/v1/changes", [bearer], body: AdministrationSite.proposal()),
-                ParsedRequest.octets("GET", "/apps/bank/hosts/\(World.host)?port=443", own),
-                ParsedRequest.octets("GET", "/audit?event=seen&app=bank&before=9", own),
-                ParsedRequest.octets("POST", "/signin/finish", own, body: body),
-                ParsedRequest.octets("POST", "/changes/bank/\(change)/approve/begin", own, body: #"{"csrf":"x"}"#),
+                ParsedRequest.bytes("POST", "/v1/changes", [bearer], body: AdministrationSite.proposal()),
+                ParsedRequest.bytes("GET", "/apps/bank/hosts/\(World.host)?port=443", own),
+                ParsedRequest.bytes("GET", "/audit?event=seen&app=bank&before=9", own),
+                ParsedRequest.bytes("POST", "/signin/finish", own, body: body),
+                ParsedRequest.bytes("POST", "/changes/bank/\(change)/approve/begin", own, body: #"{"csrf":"x"}"#),
             ]
             let head = world.catalog.ledger.chain.head
             var statuses: [UInt: Int] = [:]

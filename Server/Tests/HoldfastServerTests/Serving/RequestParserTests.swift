@@ -15,15 +15,15 @@ struct RequestParserTests {
         var read = 0
         defer { noteCampaign(of: mutants) }
         for number in 0..<mutants {
-            let octets = mutated(seeds[number % seeds.count], &generator)
-            guard let target = try? RequestTarget(octets) else { continue }
+            let bytes = mutated(seeds[number % seeds.count], &generator)
+            guard let target = try? RequestTarget(bytes) else { continue }
             read += 1
-            #expect(target.effort <= 4 * octets.count + 4)
+            #expect(target.effort <= 4 * bytes.count + 4)
             #expect(target.path.first == UInt8(ascii: "/"))
             #expect(!target.path.contains { $0 < 0x21 || $0 > 0x7E || $0 == UInt8(ascii: "%") })
             #expect(!String(decoding: target.path, as: UTF8.self).contains("/../"))
             let size = target.fields.reduce(0) { $0 + $1.name.count + $1.value.count }
-            #expect(size <= octets.count && target.fields.count <= RequestTarget.greatestFieldCount)
+            #expect(size <= bytes.count && target.fields.count <= RequestTarget.maximumFieldCount)
             _ = try? InitRequest(target)
         }
         #expect(read > mutants / 10 && read < mutants)

@@ -9,7 +9,7 @@ struct SigningBudgetTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func source(_ number: Int) throws -> SourcePrefix {
-        SourcePrefix(try #require(IPAddress(octets: [10, UInt8(number >> 8 & 255), UInt8(number & 255), 1])))
+        SourcePrefix(try #require(IPAddress(bytes: [10, UInt8(number >> 8 & 255), UInt8(number & 255), 1])))
     }
 
     @Test("A source has its rate and what it saved, and is told how long to wait")
@@ -31,7 +31,7 @@ struct SigningBudgetTests {
 
     @Test("The memory for sources is bounded, and forgets the sources that were not heard of")
     func memory() throws {
-        var buckets = TokenBuckets<SourcePrefix>(rate: 0.001, burst: 1, greatestCount: 100)
+        var buckets = TokenBuckets<SourcePrefix>(rate: 0.001, burst: 1, maximumCount: 100)
         let steady = try source(60_000)
         #expect(buckets.take(steady, at: 0) == nil)
         for number in 0..<5_000 {

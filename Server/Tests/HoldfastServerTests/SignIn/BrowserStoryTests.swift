@@ -90,13 +90,13 @@ struct BrowserStoryTests {
             steps.append(
                 Browser.Step(
                     person, "\(party.origin)/people", press: Self.anyPasskey,
-                    text: String(decoding: statement.octets, as: UTF8.self)))
+                    text: String(decoding: statement.bytes, as: UTF8.self)))
         }
-        var signatures = try [Approver.alice, .bob].map { try $0.signature(of: statement.octets) }
+        var signatures = try [Approver.alice, .bob].map { try $0.signature(of: statement.bytes) }
         for answer in try await follow(steps, in: world.folder) where !answer.signature.isEmpty {
             signatures.append(try ApproverSignature(fileContent: Array(answer.signature.utf8)))
         }
-        try await world.catalog.append(SignedApprovers(text: statement.octets, signatures: signatures))
+        try await world.catalog.append(SignedApprovers(text: statement.bytes, signatures: signatures))
     }
 
     /// A person at a page, who looks.

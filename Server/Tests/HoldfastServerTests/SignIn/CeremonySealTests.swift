@@ -31,7 +31,7 @@ struct CeremonySealTests {
         #expect(CeremonySeal(nil, server: Story.server).ceremony(in: drawn.value(of: ceremony).utf8) == nil)
     }
 
-    @Test("A cookie that was changed anywhere is none: another challenge, purpose, end or code, or one octet")
+    @Test("A cookie that was changed anywhere is none: another challenge, purpose, end or code, or one byte")
     func changes() throws {
         let seal = CeremonySeal(Self.secret(1), server: Story.server)
         let value = seal.value(of: Self.ceremony())
@@ -40,17 +40,17 @@ struct CeremonySealTests {
         let other = PasskeyChallenge.registration(.signIn, using: &generator)
         for changed in [
             "\(parts[0]).\(Story.now + 1_000_000).\(parts[2])", "\(parts[0]).0\(parts[1]).\(parts[2])",
-            "\(Base64URL.encode(other.octets)).\(parts[1]).\(parts[2])", "\(parts[0]).\(parts[1]).", "..", "",
+            "\(Base64URL.encode(other.bytes)).\(parts[1]).\(parts[2])", "\(parts[0]).\(parts[1]).", "..", "",
             "\(value).",
             "\(parts[0]).\(parts[1]).\(parts[2]).x", String(repeating: "A", count: 100_000),
         ] {
             #expect(seal.ceremony(in: changed.utf8) == nil, "\(changed.prefix(300))")
         }
         for index in value.utf8.indices {
-            var octets = Array(value.utf8)
+            var bytes = Array(value.utf8)
             let place = value.utf8.distance(from: value.utf8.startIndex, to: index)
-            octets[place] = octets[place] == UInt8(ascii: "B") ? UInt8(ascii: "C") : UInt8(ascii: "B")
-            #expect(seal.ceremony(in: octets) == nil, "\(place)")
+            bytes[place] = bytes[place] == UInt8(ascii: "B") ? UInt8(ascii: "C") : UInt8(ascii: "B")
+            #expect(seal.ceremony(in: bytes) == nil, "\(place)")
         }
     }
 }

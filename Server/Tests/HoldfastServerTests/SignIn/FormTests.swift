@@ -44,10 +44,10 @@ struct FormTests {
             key2["begins"] = ""
             #expect(try await desk.send("/add/next/shop", key2, in: browser).status == 303)
             let known = try await catalog.next(of: host, app)
-            #expect(known.chains.map(\.chain) == [try HostChain(leaf.chain)] && known.keys == [spareKey])
+            #expect(known.chains.map(\.chain) == [try CertificateChain(leaf.chain)] && known.keys == [spareKey])
             #expect(known.chains.first?.begins == world.now + 60)
 
-            let wishes = Catalog.ContentWishes(formats: [
+            let wishes = Catalog.DraftOptions(formats: [
                 try ContentFormat(.list, refresh: 3_600), try ContentFormat(.pinFile, refresh: 3_600),
             ])
             let expected = try await catalog.draft(of: app, wishes)
@@ -185,7 +185,7 @@ struct FormTests {
                 """
                 UPDATE passkey SET octets = (SELECT octets FROM passkey AS other WHERE other.credential = $1) \
                 WHERE credential = $2
-                """, [.octets([59]), .octets([53])])
+                """, [.bytes([59]), .bytes([53])])
             #expect(try await desk.send(forms[1].path, forms[1].fields, in: reader).status == 503)
         }
     }
@@ -308,13 +308,13 @@ struct FormTests {
             let seeds = [Array(FormDesk.body(fields).utf8)]
             let read = campaign(0xF010 + UInt64(number), seeds, count: mutants(inPartsOf: 4)) { mutant in
                 let entries = try FormEntries(mutant, of: route)
-                let shown = entries.octets("csrf")
+                let shown = entries.bytes("csrf")
                 #expect(csrf.isSame(as: shown) == shown.elementsEqual(csrf.text.utf8))
                 if csrf.isSame(as: shown) { own += 1 } else { strange += 1 }
-                for name in route.names { #expect(entries.octets(name).count <= mutant.count) }
+                for name in route.names { #expect(entries.bytes(name).count <= mutant.count) }
                 if let port = try? entries.number("port", in: 1...65_535) { #expect((1...65_535).contains(port)) }
-                guard number == 0, let begins = UTCText.decode(entries.octets("begins")) else { return }
-                guard case .chain(let chain, begins) = try Announcement(chain: entries.octets("next"), begins: begins)
+                guard number == 0, let begins = UTCText.decode(entries.bytes("begins")) else { return }
+                guard case .chain(let chain, begins) = try Announcement(chain: entries.bytes("next"), begins: begins)
                 else { return }
                 announced += 1
                 #expect((1...16).contains(chain.certificates.count))

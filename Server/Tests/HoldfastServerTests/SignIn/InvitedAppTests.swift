@@ -93,8 +93,8 @@ struct InvitedAppTests {
                     ON CONFLICT (change_id, identity, text) DO NOTHING
                     """,
                     [
-                        .octets(bank.octets), .octets(refused.signature.identity.octets), .octets(refused.text),
-                        .octets(refused.signature.signature),
+                        .bytes(bank.bytes), .bytes(refused.signature.identity.bytes), .bytes(refused.text),
+                        .bytes(refused.signature.signature),
                     ])
                 #expect(try await world.catalog.change(bank).approvals.isEmpty)
             }

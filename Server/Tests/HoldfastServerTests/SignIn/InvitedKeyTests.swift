@@ -14,10 +14,10 @@ struct InvitedKeyTests {
         let text = try InvitationText(
             server: Story.server, token: token.digest, person: "mallory", purpose: purpose, apps: apps,
             approvers: try await world.catalog.approvers().head.digest, end: world.now + 86_400)
-        let evidence = try passkeys.map { ApproverSignature(try $0.evidence(over: text.octets)) }
+        let evidence = try passkeys.map { ApproverSignature(try $0.evidence(over: text.bytes)) }
         try await world.catalog.invite(
             SignedInvitation(
-                text: text.octets, signatures: try approvers.map { try $0.signature(of: text.octets) } + evidence))
+                text: text.bytes, signatures: try approvers.map { try $0.signature(of: text.bytes) } + evidence))
         return token
     }
 
@@ -128,10 +128,10 @@ struct InvitedKeyTests {
                     [Approver.alice.member, Approver.bob.member, ApproverSet.Member(name: "phone", key: phone)],
                     number: 2))
             let raw = ApproverSignature(
-                identity: phone.identity, signature: try PasskeyStory.phone.signature(of: next.octets))
-            let signatures = try [Approver.alice, .bob].map { try $0.signature(of: next.octets) } + [raw]
+                identity: phone.identity, signature: try PasskeyStory.phone.signature(of: next.bytes))
+            let signatures = try [Approver.alice, .bob].map { try $0.signature(of: next.bytes) } + [raw]
             await expectError(.constraint) {
-                try await world.catalog.append(SignedApprovers(text: next.octets, signatures: signatures))
+                try await world.catalog.append(SignedApprovers(text: next.bytes, signatures: signatures))
             }
             #expect(try await world.catalog.approvers().head.index == 1)
             #expect(world.catalog.ledger.people.limits(of: phone.identity) == [shop])
@@ -226,7 +226,7 @@ struct InvitedKeyTests {
             var finder = NoticeFinder(Story.server)
             try await finder.readApprovers(in: world.catalog)
             let told = finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
-                .filter { $0.kind == .emergency }.map { String(decoding: $0.octets, as: UTF8.self) }
+                .filter { $0.kind == .emergency }.map { String(decoding: $0.bytes, as: UTF8.self) }
             #expect(told.count == 3 && !told.contains { $0.contains("\(phone)") }, "\(told)")
         }
     }

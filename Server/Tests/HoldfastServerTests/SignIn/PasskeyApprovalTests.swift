@@ -54,7 +54,7 @@ struct PasskeyApprovalTests {
         }
     }
 
-    /// Whoever controls the page has somebody sign in, and chooses the 32 octets: those of an approval.
+    /// Whoever controls the page has somebody sign in, and chooses the 32 bytes: those of an approval.
     @Test("A sign-in over the digest of an approval is a good sign-in, and approves nothing when it is handed in")
     func confusion() async throws {
         try await SignInDesk.run { desk in
@@ -63,7 +63,7 @@ struct PasskeyApprovalTests {
             let browser = try await desk.signIn(visitor)
             let change = try await desk.propose()
             func asSignIn(_ challenge: PasskeyChallenge) -> PasskeyChallenge {
-                var digest = ChosenOctets(Array(challenge.octets.suffix(32)))
+                var digest = ChosenBytes(Array(challenge.bytes.suffix(32)))
                 return .signIn(using: &digest)
             }
             let head = desk.world.catalog.ledger.chain.head
@@ -123,7 +123,7 @@ struct PasskeyApprovalTests {
             let browser = try await desk.signIn()
             let head = try await desk.world.catalog.approvers().head
             let statement = try PasskeyStory.statement(after: head)
-            let text = String(decoding: statement.octets, as: UTF8.self)
+            let text = String(decoding: statement.bytes, as: UTF8.self)
             func sign(_ text: String, _ passkey: SoftPasskey) async throws -> RawAnswer {
                 let members: [String: Any] = ["csrf": browser.csrf, "statement": text]
                 let asked = try await desk.post("/approvers/sign/begin", members, cookies: [browser.cookie])
@@ -135,7 +135,7 @@ struct PasskeyApprovalTests {
             }
             var stick = PasskeyStory.stick
             stick.counter = 2
-            var signatures = try [Approver.alice, .bob].map { try $0.signature(of: statement.octets) }
+            var signatures = try [Approver.alice, .bob].map { try $0.signature(of: statement.bytes) }
             for passkey in [PasskeyStory.phone, stick] {
                 let answer = try await sign(text, passkey)
                 let file = try #require(answer.json["signature"] as? String, "\(answer.text)")
@@ -145,10 +145,10 @@ struct PasskeyApprovalTests {
             let later = try PasskeyStory.statement(after: statement)
             let moved = try PasskeyStory.statement(after: head, at: RelyingParty(origin: "https://example.com"))
             for other in [later, moved] {
-                let answer = try await sign(String(decoding: other.octets, as: UTF8.self), PasskeyStory.phone)
+                let answer = try await sign(String(decoding: other.bytes, as: UTF8.self), PasskeyStory.phone)
                 answer.isError(409, .notForThis, field: "statement")
             }
-            try await desk.world.catalog.append(SignedApprovers(text: statement.octets, signatures: signatures))
+            try await desk.world.catalog.append(SignedApprovers(text: statement.bytes, signatures: signatures))
             #expect(try await desk.world.catalog.approvers().head == statement)
         }
     }

@@ -25,9 +25,9 @@ struct SignInCallTests {
             let session = try #require(try await desk.world.catalog.session(of: browser.token))
             #expect(session.passkey.person == "dave")
             let rows = try await desk.world.engine.read { session throws(ServerError) in
-                try session.run("SELECT digest FROM session").map { row throws(ServerError) in try row.octets(0) }
+                try session.run("SELECT digest FROM session").map { row throws(ServerError) in try row.bytes(0) }
             }
-            #expect(rows == [browser.token.digest.octets])
+            #expect(rows == [browser.token.digest.bytes])
 
             // As a form of a page without a referrer sends it.
             let out = try await desk.post(
@@ -203,7 +203,7 @@ struct SignInCallTests {
             try damaged.finish()
             _ = try assertion.verified(by: key, for: challenge, at: party)
             // Only the id, which is no secret, and what stands around the members may differ.
-            #expect(assertion == good && (1...AuthenticatorData.longestID).contains(id.count))
+            #expect(assertion == good && (1...AuthenticatorData.maximumID).contains(id.count))
         }
         #expect(read < mutants(inPartsOf: 4))
     }

@@ -61,7 +61,7 @@ struct SignerMutationTests {
                     isGood ? .ended(code: 0, output: [good, raw][number % 2]) : end(mutant, &generator)
                 number += 1
                 let outside = OutsideSigningKey(publicKey: listed) { _ in
-                    try program.octets(of: end, for: .list)
+                    try program.bytes(of: end, for: .list)
                 }
                 do throws(SigningError) {
                     let der = try outside.signature(for: Self.message)
@@ -86,7 +86,7 @@ struct SignerMutationTests {
             let published = try #require(world.publisher.live.current.document(at: "trust/gcx.json.signed".utf8))
             let signer = try #require(try await world.catalog.key(.trustServer, of: world.app)?.certificate)
             let content = try PublishedDocument(
-                reading: Data(published.octets), signedBy: Data(signer), customer: World.customer, at: now
+                reading: Data(published.bytes), signedBy: Data(signer), customer: World.customer, at: now
             ).signedContent
             let trust = try TrustServerKey(customer: World.customer, kind: .p256, at: now)
             let key = try P256.Signing.PrivateKey(pemRepresentation: trust.privateKeyPEM)
@@ -97,7 +97,7 @@ struct SignerMutationTests {
                     var generator = SeededGenerator(seed: mutant.reduce(1) { $0 &* 31 &+ UInt64($1) })
                     // Now and then it is left as it is.
                     let printed = mutant.count == 32 ? signature : mutated(signature, &generator)
-                    return try program.octets(of: end(printed, &generator), for: .trustServer)
+                    return try program.bytes(of: end(printed, &generator), for: .trustServer)
                 }
                 let document: Data
                 do throws(SigningError) {

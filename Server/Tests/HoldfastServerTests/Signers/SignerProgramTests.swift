@@ -41,7 +41,7 @@ struct SignerProgramTests {
                 ("cat >/dev/null", 120, "nothing"), ("exec cat /dev/zero", 120, "more"),
                 ("flock '\(lock.path)' sleep 600 & exec sleep 600", 1, "within 1 s"),
                 ("trap '' TERM; while :; do sleep 600; done", 1, "within 1 s"),
-                ("head -c 64 /dev/zero", 120, "64 octets that do not verify"),
+                ("head -c 64 /dev/zero", 120, "64 bytes that do not verify"),
             ]
             for (index, (script, limit, words)) in cases.enumerated() {
                 let program = try Self.program(script, in: world, limit: limit, arguments: ["--pin", "9182736455"])
@@ -117,7 +117,7 @@ struct SignerProgramTests {
                 let connection = try SQLiteConnection(
                     world.folder.appending(path: "server.db").path, clock: world.clock)
                 _ = try connection.run(
-                    text: row, [.text(String(decoding: evil.octets, as: UTF8.self))])
+                    text: row, [.text(String(decoding: evil.bytes, as: UTF8.self))])
                 await #expect(throws: ServerError.self) { try await world.catalog.key(purpose, of: world.app) }
                 await #expect(throws: ServerError.self) { try await world.publisher.publish(change) }
             }

@@ -29,7 +29,7 @@ struct VerifyingSignerFieldTests {
             let request = SigningRequest(
                 key: try SealedKeyTests.place("fields", purpose), publicKey: try SigningKey().subjectPublicKeyInfo,
                 use: use, content: permit.content, approved: permit.approved, message: message, document: document)
-            return try await signer.answers(request.octets)
+            return try await signer.answers(request.bytes)
         }
 
         /// Requires that something is signed, and that nothing is that differs in one place.
@@ -47,7 +47,7 @@ struct VerifyingSignerFieldTests {
         }
     }
 
-    private static func octets(_ object: Object) throws -> [UInt8] {
+    private static func bytes(_ object: Object) throws -> [UInt8] {
         Array(try JSONSerialization.data(withJSONObject: object))
     }
 
@@ -77,7 +77,7 @@ struct VerifyingSignerFieldTests {
             let entries = permit.content.hosts.flatMap { host in
                 host.certificates.map { one -> Object in
                     [
-                        "name": host.name, "fingerprint": Base64.encode(one.fingerprint.octets),
+                        "name": host.name, "fingerprint": Base64.encode(one.fingerprint.bytes),
                         "expires": min(one.expires, permit.content.end),
                     ]
                 }
@@ -87,7 +87,7 @@ struct VerifyingSignerFieldTests {
                 "verifyVersionResult": ["update": "NOT_REQUIRED"],
             ]
             func answer(_ body: Object) async throws -> Int32 {
-                try await stage.answer(.challenge, Array("AAAAAAAAAAAAAAAAAAAAAA==&".utf8) + Self.octets(body))
+                try await stage.answer(.challenge, Array("AAAAAAAAAAAAAAAAAAAAAA==&".utf8) + Self.bytes(body))
             }
             let result = "verifyVersionResult"
             try await stage.compares(
@@ -178,16 +178,16 @@ struct VerifyingSignerFieldTests {
                     ("field", Self.first("hashes", "x", 1)), ("another", { $0["x"] = 1 }),
                 ]
             ) { document in
-                let octets = try Self.octets(document)
-                return try await stage.answer(.trustServer, Self.attributes(of: octets, at: now), octets)
+                let bytes = try Self.bytes(document)
+                return try await stage.answer(.trustServer, Self.attributes(of: bytes, at: now), bytes)
             }
-            let octets = try Self.octets(good)
+            let bytes = try Self.bytes(good)
             for time in [try utcTime(world.now - 86_400), "tomorrow"] {
-                let late = Self.attributes(of: octets, at: time)
-                #expect(try await stage.answer(.trustServer, late, octets) == 1, "\(stage.signer.lastWords)")
+                let late = Self.attributes(of: bytes, at: time)
+                #expect(try await stage.answer(.trustServer, late, bytes) == 1, "\(stage.signer.lastWords)")
             }
-            let other = Self.attributes(of: octets + [0x20], at: now)
-            #expect(try await stage.answer(.trustServer, other, octets) == 1)
+            let other = Self.attributes(of: bytes + [0x20], at: now)
+            #expect(try await stage.answer(.trustServer, other, bytes) == 1)
         }
     }
 
@@ -229,7 +229,7 @@ struct VerifyingSignerFieldTests {
                         ("hash", meta("hashes", ["sha256": "ab"])), ("no hash", meta("hashes", nil)),
                         ("sha1", meta("hashes", ["sha1": "ab"])), ("another", { $0["x"] = 1 }),
                     ]
-                ) { try await stage.answer(use, try Self.octets($0)) }
+                ) { try await stage.answer(use, try Self.bytes($0)) }
             }
         }
     }

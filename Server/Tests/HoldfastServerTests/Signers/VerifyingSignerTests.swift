@@ -44,7 +44,7 @@ struct VerifyingSignerTests {
                 key: try SealedKeyTests.place("list-2"), publicKey: try key.subjectPublicKeyInfo, use: use,
                 content: permit.content, approved: permit.approved, message: try message ?? entry, document: nil)
             var object = try #require(
-                try JSONSerialization.jsonObject(with: Data(request.octets)) as? [String: Any])
+                try JSONSerialization.jsonObject(with: Data(request.bytes)) as? [String: Any])
             try change(&object)
             return Array(try JSONSerialization.data(withJSONObject: object))
         }
@@ -144,10 +144,10 @@ struct VerifyingSignerTests {
             let signer = try stage.signer("message")
             let other = try await Stage(world)
             try await refuses(
-                signer, stage.request { $0["content"] = Base64.encode(other.permit.content.octets) },
+                signer, stage.request { $0["content"] = Base64.encode(other.permit.content.bytes) },
                 "approvals of another content")
             let malicious = try world.root.leaf(names: [.dns(World.host)])
-            let pin = try Pin(subject: .certificate, digest: Digest(of: malicious.der).octets)
+            let pin = try Pin(subject: .certificate, digest: Digest(of: malicious.der).bytes)
             let entry = try FingerprintEntry(name: World.host, pin: pin, until: world.clock.now + 86_400)
             try await refuses(signer, stage.request(entry.signedBytes), "an entry that the content does not have")
             // An entry as the body of an answer, and the key for another purpose.
@@ -179,8 +179,8 @@ struct VerifyingSignerTests {
                     key: try SealedKeyTests.place("list-2"), publicKey: try key.subjectPublicKeyInfo, use: .list,
                     content: permit.content, approved: permit.approved,
                     message: try #require(permit.content.entries(at: world.now).first).signedBytes, document: nil)
-                requests.append(request.octets)
-                #expect(try await signer.answers(request.octets) == 0, "\(signer.lastWords)")
+                requests.append(request.bytes)
+                #expect(try await signer.answers(request.bytes) == 0, "\(signer.lastWords)")
                 // The one before is what everybody has while a canary has this one.
                 if requests.count > 1 { #expect(try await signer.answers(requests[requests.count - 2]) == 0) }
                 try await world.publisher.publish(change)
@@ -209,7 +209,7 @@ struct VerifyingSignerTests {
                     let others: [[String: Any]] = try evidence(text).map { evidence in
                         [
                             "text": Base64.encode(text), "identity": "\(evidence.key.identity)",
-                            "signature": Base64.encode(evidence.octets),
+                            "signature": Base64.encode(evidence.bytes),
                         ]
                     }
                     request["approvals"] = (withAlice ? own : []) + others
@@ -229,7 +229,7 @@ struct VerifyingSignerTests {
                 (
                     "1 valid approvals",
                     try request { text in
-                        var digest = ChosenOctets(Digest(of: text).octets)
+                        var digest = ChosenBytes(Digest(of: text).bytes)
                         let signIn = PasskeyChallenge.signIn(using: &digest)
                         return [PasskeyEvidence(try phone.assertion(for: signIn), by: try phone.key)]
                     }
@@ -298,12 +298,12 @@ struct VerifyingSignerTests {
                 let wide = try ApproverStatement(
                     after: bound,
                     approvers: ApproverSet([.alice, .bob, .carol].map { (who: Approver) in try who.member }, number: 2))
-                let text = String(decoding: wide.octets, as: UTF8.self)
+                let text = String(decoding: wide.bytes, as: UTF8.self)
                 let plain = text.replacing(" *\n", with: "\n").replacing("-v3\n", with: "-v1\n")
                 let few = text.replacing(" *\n", with: " \(names)\n", maxReplacements: 2)
                 let refusals = [
                     ("without the apps", try request(Array(plain.utf8))),
-                    ("have not signed", try request(wide.octets, by: [.alice, .carol])),
+                    ("have not signed", try request(wide.bytes, by: [.alice, .carol])),
                     ("too few approvers of all apps", try request(Array(few.utf8))),
                     (
                         "damaged",
@@ -317,7 +317,7 @@ struct VerifyingSignerTests {
                 }
                 #expect(try await signer.answers(request()) == (index == 0 ? 1 : 0), "\(signer.lastWords)")
                 if index == 0 { #expect(signer.lastWords.contains("1 valid approvals"), "\(signer.lastWords)") }
-                #expect(try await signer.answers(request(wide.octets)) == 0, "\(signer.lastWords)")
+                #expect(try await signer.answers(request(wide.bytes)) == 0, "\(signer.lastWords)")
             }
         }
     }

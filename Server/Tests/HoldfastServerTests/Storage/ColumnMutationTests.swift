@@ -14,12 +14,12 @@ struct ColumnMutationTests {
         return try root.leaf(names: [.dns(World.host)]).chain + [root.root]
     }
 
-    @Test("A damaged chain has certificates whose octets are all of its own, or is none")
+    @Test("A damaged chain has certificates whose bytes are all of its own, or is none")
     func chains() throws {
-        let octets = Array(try Self.chain().joined())
-        let read = campaign(0xC4A1, [octets], count: mutants(inPartsOf: 10)) { mutant in
-            let chain = try HostChain(octets: mutant)
-            #expect(chain.octets == mutant && (1...16).contains(chain.certificates.count))
+        let bytes = Array(try Self.chain().joined())
+        let read = campaign(0xC4A1, [bytes], count: mutants(inPartsOf: 10)) { mutant in
+            let chain = try CertificateChain(bytes: mutant)
+            #expect(chain.bytes == mutant && (1...16).contains(chain.certificates.count))
         }
         #expect(read < mutants(inPartsOf: 10))
     }
@@ -29,18 +29,18 @@ struct ColumnMutationTests {
         let settings = try AppSettings(
             anchors: [try TestAuthority.root().root],
             builds: [AppSettings.Build(name: "7.4.1", pinFile: nil), AppSettings.Build(name: "7.5", pinFile: nil)])
-        let read = campaign(0x5E77, [settings.octets], count: mutants(inPartsOf: 4)) { mutant in
+        let read = campaign(0x5E77, [settings.bytes], count: mutants(inPartsOf: 4)) { mutant in
             let damaged = try AppSettings(mutant)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
         }
         #expect(read > 0)
     }
 
     @Test("A damaged switch of reports has its one spelling, or is none; a damaged sample has a key, or none")
     func reports() throws {
-        let read = campaign(0x5E78, [ReportSettings(isEnabled: true).octets]) { mutant in
+        let read = campaign(0x5E78, [ReportSettings(isEnabled: true).bytes]) { mutant in
             let damaged = try ReportSettings(mutant)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
         }
         #expect(read > 0)
         let body = ReportDesk.pinFailure(try Self.chain(), version: "7")
@@ -48,10 +48,10 @@ struct ColumnMutationTests {
         let app = try AppName("bank")
         let sample = try #require(ReportSample(report, of: app, .everybody, on: "a.b:443", at: Story.now))
         #expect(sample.key == report.chain?.leaf.map { Digest(of: $0.subjectPublicKeyInfo) })
-        let keys = campaign(0x5A3F, [sample.octets], count: mutants(inPartsOf: 10)) { mutant in
+        let keys = campaign(0x5A3F, [sample.bytes], count: mutants(inPartsOf: 10)) { mutant in
             let damaged = ReportSample(
                 app: app, audience: .everybody, host: "a.b:443", code: .pins, certificate: sample.certificate,
-                received: Story.now, octets: mutant)
+                received: Story.now, bytes: mutant)
             _ = damaged.key
             _ = try AdministrationView.sample(damaged)
         }
@@ -64,9 +64,9 @@ struct ColumnMutationTests {
         draft.root = Array(#"{"signatures":[],"signed":{"_type":"root","version":1}}"#.utf8)
         draft.pins = Array(#"{"schema":1}"#.utf8)
         let other = draft
-        let read = campaign(0xD4AF, [draft.octets]) { mutant in
+        let read = campaign(0xD4AF, [draft.bytes]) { mutant in
             let damaged = try RepositoryDraft(mutant)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
             // What holders sent is compared with what is there.
             #expect(damaged.merging(other).pins == damaged.pins)
         }
@@ -76,22 +76,22 @@ struct ColumnMutationTests {
     @Test("A damaged program or place has its one spelling, or is none")
     func programs() throws {
         let program = try ProgramCommand(["/usr/local/bin/sign-pins", "--pin", "é\n\"1234"], limit: 60)
-        let read = campaign(0x9406, [program.octets]) { mutant in
+        let read = campaign(0x9406, [program.bytes]) { mutant in
             let damaged = try ProgramCommand(mutant)
-            #expect(damaged.octets == mutant && damaged.path.utf8.first == UInt8(ascii: "/"))
+            #expect(damaged.bytes == mutant && damaged.path.utf8.first == UInt8(ascii: "/"))
         }
         #expect(read > 0)
         let place = try Place(
             name: "bucket", url: "https://pins.example.com/a", program: program, onlyPublisher: "web1")
-        let places = campaign(0x91AC, [place.octets]) { mutant in
+        let places = campaign(0x91AC, [place.bytes]) { mutant in
             let damaged = try Place(mutant)
-            #expect(damaged.octets == mutant && ["http", "https"].contains(damaged.url.scheme))
+            #expect(damaged.bytes == mutant && ["http", "https"].contains(damaged.url.scheme))
         }
         #expect(places > 0)
         let address = try FolderAddress("https://pins.example.com/a", answers: "https://app.example.com")
-        let addresses = campaign(0xF01D, [address.octets]) { mutant in
+        let addresses = campaign(0xF01D, [address.bytes]) { mutant in
             let damaged = try FolderAddress(mutant)
-            #expect(damaged.octets == mutant)
+            #expect(damaged.bytes == mutant)
             for url in [damaged.url, damaged.answers].compactMap(\.self) {
                 #expect(["http", "https"].contains(url.scheme) && url.host?.isEmpty == false)
             }
@@ -111,10 +111,10 @@ struct ColumnMutationTests {
 
     @Test("A damaged proposal, approval or announcement is one, or is refused")
     func bodies() throws {
-        func octets(_ members: [String: CanonicalJSON]) -> [UInt8] { CanonicalJSON.object(members).octets }
+        func bytes(_ members: [String: CanonicalJSON]) -> [UInt8] { CanonicalJSON.object(members).bytes }
         let story = try Story()
         let approval = try Approver.alice.says(.approve, story.subject)
-        let proposal = octets([
+        let proposal = bytes([
             "app": .text("bank"), "reason": .text("a test"), "proposer": .text("nobody"), "emergency": .boolean(true),
             "force": .array([.text("lint")]), "includeSeen": .boolean(false), "lifetimeDays": .integer(90),
             "remove": .array([.text("\(Digest(of: [1]))")]),
@@ -127,20 +127,20 @@ struct ColumnMutationTests {
             #expect((86_400...366 * 86_400).contains(body.wishes.lifetime))
         }
         #expect(proposals > 0)
-        let handed = octets([
+        let handed = bytes([
             "text": .text(approval.text), "identity": .text("\(approval.signature.identity)"),
             "signature": .text(Base64.encode(approval.signature.signature)),
         ])
         let approvals = campaign(0xA449, [handed]) { mutant in
             var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
             let body = try ApprovalBody(&fields)
-            #expect(body.text.octets == body.signed.text)
+            #expect(body.text.bytes == body.signed.text)
         }
         #expect(approvals > 0)
         let pem = try Self.chain().map { TestCertificate.pem($0) }
-        let chain = octets(["chain": .text(pem.joined()), "begins": .text("2026-12-24T12:00:00Z")])
+        let chain = bytes(["chain": .text(pem.joined()), "begins": .text("2026-12-24T12:00:00Z")])
         // Whether it is a key is asked where it is written down.
-        let key = octets(["request": .text(pem[0].replacing("CERTIFICATE", with: "CERTIFICATE REQUEST"))])
+        let key = bytes(["request": .text(pem[0].replacing("CERTIFICATE", with: "CERTIFICATE REQUEST"))])
         let announced = campaign(0xA227, [chain, key], count: mutants(inPartsOf: 10)) { mutant in
             var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
             guard case .chain(let chain, _) = try Announcement(&fields) else { return }
@@ -155,7 +155,7 @@ struct ColumnMutationTests {
         func fields(_ mutant: [UInt8]) throws -> JSONFields {
             try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
         }
-        let key = CanonicalJSON.object(["replaces": .text("\(Digest(of: [1]))"), "customer": .text("acme")]).octets
+        let key = CanonicalJSON.object(["replaces": .text("\(Digest(of: [1]))"), "customer": .text("acme")]).bytes
         let keys = campaign(0x4E71, [key]) { mutant in
             var fields = try fields(mutant)
             let customer = try KeyBody(&fields).customer
@@ -164,7 +164,7 @@ struct ColumnMutationTests {
         #expect(keys > 0)
         let host = CanonicalJSON.object([
             "dial": .text("192.0.2.1"), "renewal": .text("issuer"), "oneKeyKind": .boolean(true),
-        ]).octets
+        ]).bytes
         let hosts = campaign(0x4057, [host]) { mutant in
             var fields = try fields(mutant)
             let host = try HostBody.host(World.host, 443, &fields)
@@ -191,7 +191,7 @@ struct ColumnMutationTests {
     @Test("Damaged drafts that holders hand in, and damaged files of an operator, are read, or refused")
     func files() throws {
         let file = CanonicalJSON.text(Base64.encode(Array(#"{"signatures":[],"signed":{}}"#.utf8)))
-        let handed = CanonicalJSON.object(["root": file, "targets": file, "pins": file]).octets
+        let handed = CanonicalJSON.object(["root": file, "targets": file, "pins": file]).bytes
         let drafts = campaign(0xD4A7, [handed]) { mutant in
             var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
             let draft = try DraftsBody(&fields).draft

@@ -59,9 +59,9 @@ struct PostgreSQLAddressTests {
         #expect(!"\(address)".contains("s3cret") && !address.withoutPassword.contains("s3cret"))
         let settings = try FolderConfiguration(
             server: Story.server, genesis: Digest(of: [1]), secret: "/etc/secret", database: address)
-        #expect(!String(decoding: settings.octets, as: UTF8.self).contains("s3cret"))
-        let read = try FolderConfiguration(settings.octets)
-        #expect(read.database?.hasPassword == false && read.octets == settings.octets)
+        #expect(!String(decoding: settings.bytes, as: UTF8.self).contains("s3cret"))
+        let read = try FolderConfiguration(settings.bytes)
+        #expect(read.database?.hasPassword == false && read.bytes == settings.bytes)
         let error = expectError(.invalidValue) { try PostgreSQLAddress(text.replacing("127.0.0.1", with: "10.0.0.1")) }
         #expect(error.map { !"\($0)".contains("s3cret") } ?? false)
         try await withFolder { folder in

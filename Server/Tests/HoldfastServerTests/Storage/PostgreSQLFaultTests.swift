@@ -171,7 +171,7 @@ struct PostgreSQLFaultTests: PostgreSQLCases {
                         _ = try session.run(StorageSuite.insert, [.text("bank"), .text("Bank")])
                         proxy.set(.stalled)
                         let long = [UInt8](repeating: 1, count: 48 << 20)
-                        _ = try session.run("SELECT length($1)", [.octets(long)])
+                        _ = try session.run("SELECT length($1)", [.bytes(long)])
                     }
                 }
                 proxy.set(.nothing)

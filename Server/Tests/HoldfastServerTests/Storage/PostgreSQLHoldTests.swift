@@ -16,7 +16,7 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         let server = try #require(PostgresServer.current)
         let address = try #require(try await kind.address())
         let name = try #require(address.parameters["dbname"])
-        let hold = try await DatabaseHold.take(address)
+        let hold = try await DatabaseLock.take(address)
         let engine = try await PostgreSQLEngine.open(address, clock: nil, hold: hold)
         try await add("bank", to: engine)
         try await server.run(Self.ending(holdOn: name))
@@ -45,7 +45,7 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
             await server.stop(SIGINT)
             try Data().write(to: server.folder.appending(path: "data/standby.signal"))
             try await server.start(as: "read-only connections")
-            let error = await expectError(.readOnlyDatabase) { try await DatabaseHold.take(address) }
+            let error = await expectError(.readOnlyDatabase) { try await DatabaseLock.take(address) }
             #expect(error?.found == "a standby")
         }
     }
@@ -69,11 +69,11 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
             rated, scaled, squares) SELECT 'bank', 'everybody', 'api.example.com', 'ok', '-', '-', '-', 3600 * n, n, n, \
             n, n FROM generate_series(1, 3) AS n
             """)
-        let hold = try await DatabaseHold.take(address)
+        let hold = try await DatabaseLock.take(address)
         // Neither a command takes such a step under a server, nor a server under another.
         let refusal = await expectError(.databaseInUse) { try await PostgreSQLEngine.open(address) }
         #expect(refusal?.remedy.contains("Stop serve first") == true)
-        let other = try await DatabaseHold.take(address)
+        let other = try await DatabaseLock.take(address)
         await expectError(.databaseInUse) { try await PostgreSQLEngine.open(address, clock: nil, hold: hold) }
         let version = try connection.run(text: "SELECT version FROM schema_version")
         #expect(version == [StorageRow([.integer(8)])])
@@ -86,7 +86,7 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
             try connection.run(text: "SELECT hour, since, count FROM report_count ORDER BY hour")
                 == (1...3).map { StorageRow([.integer(3_600 * $0), .integer(3_600 * $0), .integer($0)]) })
         // Others may serve again.
-        await (try DatabaseHold.take(address)).release()
+        await (try DatabaseLock.take(address)).release()
         try await hold.renew()
         await hold.release()
     }
@@ -95,8 +95,8 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
     func hold(_ kind: StorageKind) async throws {
         let server = try #require(PostgresServer.current)
         let address = try #require(try await kind.address())
-        let first = try await DatabaseHold.take(address)
-        let second = try await DatabaseHold.take(address)
+        let first = try await DatabaseLock.take(address)
+        let second = try await DatabaseLock.take(address)
         let engine = try await PostgreSQLEngine.open(address, clock: nil, hold: second)
         try await add("bank", to: engine)
         await expectError(.databaseInUse) { try await second.takeAlone() }
@@ -109,11 +109,11 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         await first.release()
         while (try? await second.takeAlone()) == nil {}
         // A server of a version in which one had it alone has it like this.
-        let refusal = await expectError(.databaseInUse) { try await DatabaseHold.take(address) }
+        let refusal = await expectError(.databaseInUse) { try await DatabaseLock.take(address) }
         #expect(refusal?.found.contains("an older version") == true)
         try await add("shop", to: engine)
         try await second.share()
-        await (try DatabaseHold.take(address)).release()
+        await (try DatabaseLock.take(address)).release()
         await engine.close()
         await second.release()
         await expectError(.database) { try await second.renew() }
@@ -127,13 +127,13 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         func program(_ steps: [(text: String, isAdditive: Bool)]) -> PostgreSQLMigrations {
             PostgreSQLMigrations(
                 known: PostgreSQLMigrations.newest.known
-                    + steps.map { PostgreSQLMigrations.Step(octets: Array($0.text.utf8), isAdditive: $0.isAdditive) })
+                    + steps.map { PostgreSQLMigrations.Step(bytes: Array($0.text.utf8), isAdditive: $0.isAdditive) })
         }
         let adding = (text: "ALTER TABLE app ADD COLUMN nickname TEXT", isAdditive: true)
         let removing = (text: "ALTER TABLE app DROP COLUMN nickname", isAdditive: false)
         let (before, next, last) = (program([]), program([adding]), program([adding, removing]))
-        func server(_ program: PostgreSQLMigrations) async throws -> (hold: DatabaseHold, engine: PostgreSQLEngine) {
-            let hold = try await DatabaseHold.take(address, migrations: program)
+        func server(_ program: PostgreSQLMigrations) async throws -> (hold: DatabaseLock, engine: PostgreSQLEngine) {
+            let hold = try await DatabaseLock.take(address, migrations: program)
             do {
                 return (hold, try await PostgreSQLEngine.open(address, clock: nil, hold: hold, migrations: program))
             } catch {
@@ -162,11 +162,11 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         await new.hold.release()
         // What cannot be lived with is taken when nobody works on the tables, and ends who comes back.
         await old.hold.release()
-        var newest: (hold: DatabaseHold, engine: PostgreSQLEngine)?
+        var newest: (hold: DatabaseLock, engine: PostgreSQLEngine)?
         while newest == nil { newest = try? await server(last) }
         let third = try #require(newest)
-        await expectError(.newerDatabase) { try await DatabaseHold.take(address, migrations: before) }
-        await expectError(.newerDatabase) { try await DatabaseHold.take(address, migrations: next) }
+        await expectError(.newerDatabase) { try await DatabaseLock.take(address, migrations: before) }
+        await expectError(.newerDatabase) { try await DatabaseLock.take(address, migrations: next) }
         await expectError(.unreachableDatabase) { try await add("late", to: old.engine) }
         #expect(try await names(in: third.engine).count == 21)
         for engine in [old.engine, new.engine, third.engine] { await engine.close() }

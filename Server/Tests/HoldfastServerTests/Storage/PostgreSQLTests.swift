@@ -56,7 +56,7 @@ struct PostgreSQLTests: PostgreSQLCases {
                         (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) ORDER BY relname COLLATE "C"
                         """)
                 #expect(indexes == others)
-                // A text is sorted by its octets, as in SQLite.
+                // A text is sorted by its bytes, as in SQLite.
                 #expect(
                     try postgres.run(
                         text: """

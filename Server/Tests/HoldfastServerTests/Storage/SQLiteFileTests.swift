@@ -61,7 +61,7 @@ struct SQLiteFileTests {
             await expectError(.fullDatabase) {
                 try await run(
                     engine, "INSERT INTO chain (digest, certificates) VALUES ($1, $2)",
-                    [.octets([UInt8](repeating: 1, count: 32)), .octets([UInt8](repeating: 7, count: 2 << 20))])
+                    [.bytes([UInt8](repeating: 1, count: 32)), .bytes([UInt8](repeating: 7, count: 2 << 20))])
             }
             #expect(try await run(engine, "SELECT count(*) FROM chain") == [StorageRow([.integer(0)])])
         }
@@ -95,9 +95,9 @@ struct SQLiteFileTests {
             let good = folder.appending(path: "good.db")
             let engine = try SQLiteEngine(good, clock: SystemWallClock())
             await engine.close()
-            var octets = try Data(contentsOf: good)
-            for index in octets.indices where index >= 100 { octets[index] = 0xAA }
-            try octets.write(to: good)
+            var bytes = try Data(contentsOf: good)
+            for index in bytes.indices where index >= 100 { bytes[index] = 0xAA }
+            try bytes.write(to: good)
             expectError(.damagedDatabase) { try SQLiteEngine(good, clock: SystemWallClock()) }
         }
     }

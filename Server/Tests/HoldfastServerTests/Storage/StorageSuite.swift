@@ -64,16 +64,16 @@ struct StorageSuite {
     }
 
     @Test(
-        "Values come back as they were written: empty octets, quotes in texts, the greatest numbers",
+        "Values come back as they were written: empty bytes, quotes in texts, the greatest numbers",
         arguments: StorageKind.tested)
     func values(_ kind: StorageKind) async throws {
         try await Self.withEngine(kind) { engine, _ in
-            let octets: [[UInt8]] = [[], [0], [UInt8](repeating: 0xFF, count: 100_000)]
+            let bytes: [[UInt8]] = [[], [0], [UInt8](repeating: 0xFF, count: 100_000)]
             try await engine.write { session throws(ServerError) in
-                for (index, octets) in octets.enumerated() {
+                for (index, bytes) in bytes.enumerated() {
                     _ = try session.run(
                         "INSERT INTO chain (digest, certificates) VALUES ($1, $2)",
-                        [.octets([UInt8](repeating: UInt8(index), count: 32)), .octets(octets)])
+                        [.bytes([UInt8](repeating: UInt8(index), count: 32)), .bytes(bytes)])
                 }
                 _ = try session.run(
                     "INSERT INTO app (name, display_name, created_at) VALUES ($2, $1, $3)",
@@ -85,10 +85,10 @@ struct StorageSuite {
                     try session.run("SELECT display_name, created_at, change_id FROM app", [])
                 )
             }
-            #expect(try chains.map { try $0.octets(0) } == octets)
+            #expect(try chains.map { try $0.bytes(0) } == bytes)
             #expect(apps == [StorageRow([.text("aé'; DROP TABLE app"), .integer(.max), .null])])
             expectError(.damagedDatabase) { try apps[0].integer(0) }
-            expectError(.damagedDatabase) { try apps[0].octets(2) }
+            expectError(.damagedDatabase) { try apps[0].bytes(2) }
         }
     }
 
@@ -105,7 +105,7 @@ struct StorageSuite {
         }
     }
 
-    @Test("Texts are sorted by their octets", arguments: StorageKind.tested)
+    @Test("Texts are sorted by their bytes", arguments: StorageKind.tested)
     func order(_ kind: StorageKind) async throws {
         try await Self.withEngine(kind) { engine, _ in
             let names = ["B1", "a1", "b-1", "b1", "\u{e9}1"]
@@ -196,7 +196,7 @@ struct StorageSuite {
     @Test("A column takes no other type than its own", arguments: StorageKind.tested)
     func types(_ kind: StorageKind) async throws {
         try await Self.withEngine(kind) { engine, _ in
-            for value in [StorageValue.text("now"), .octets([1]), .null] {
+            for value in [StorageValue.text("now"), .bytes([1]), .null] {
                 await expectError(.constraint) {
                     try await engine.write { session throws(ServerError) in
                         _ = try session.run(
@@ -228,7 +228,7 @@ struct StorageSuite {
             @Sendable func take(_ token: UInt8, _ limit: Int64) async throws -> Int {
                 try await engine.write { session throws(ServerError) in
                     try session.run(
-                        lease, [.octets([UInt8](repeating: token, count: 16)), .integer(30), .integer(limit)]
+                        lease, [.bytes([UInt8](repeating: token, count: 16)), .integer(30), .integer(limit)]
                     ).count
                 }
             }

@@ -15,7 +15,7 @@ struct UpgradeTests {
     func earlier(_ version: Int) async throws {
         try await World.settled { world in
             try await world.publish()
-            let served = world.publisher.live.current.documents.mapValues(\.octets)
+            let served = world.publisher.live.current.documents.mapValues(\.bytes)
             let open = try await world.propose(world.draft { $0.formats = World.fewFormats }, forcing: [.lint]).change
             try await world.approve(open, by: [.alice])
             try await world.catalog.forgetOrigins(on: world.catalogHost, of: world.app)
@@ -25,7 +25,7 @@ struct UpgradeTests {
                 #expect(try OldDatabase.version(of: world.server.database) == Int64(SQLiteMigrations.steps.count))
                 try await opened.publisher.refresh()
                 let upgraded = World(world, as: opened, in: world.folder)
-                #expect(opened.publisher.live.current.documents.mapValues(\.octets) == served)
+                #expect(opened.publisher.live.current.documents.mapValues(\.bytes) == served)
                 #expect(try await upgraded.clientsThatGetIn(world.shown) == World.everybody)
                 #expect(try await opened.publisher.examine().filter(\.isFault) == [])
                 // What waited for people still does, with the approval that it had.
@@ -102,16 +102,16 @@ struct UpgradeTests {
         }
     }
 
-    @Test("An older program refuses a database that a newer one has opened, and leaves every octet of it alone")
+    @Test("An older program refuses a database that a newer one has opened, and leaves every byte of it alone")
     func goingBack() async throws {
         try await World.settled { world in
             try await world.publish()
             await world.engine.close()
             let newer = Int64(SQLiteMigrations.steps.count) + 1
             try OldDatabase.setVersion(newer, of: world.server.database)
-            let octets = try Data(contentsOf: world.server.database)
+            let bytes = try Data(contentsOf: world.server.database)
             await expectError(.newerDatabase) { try await world.opened { _ in } }
-            #expect(try Data(contentsOf: world.server.database) == octets)
+            #expect(try Data(contentsOf: world.server.database) == bytes)
             // It serves the documents that are there, and nothing else.
             guard case .documents(let problem) = try await world.server.openWhatCanBe(clock: world.clock) else {
                 Issue.record("the database was opened")

@@ -115,7 +115,7 @@ struct AdministrationSite: Sendable {
             decoding: CanonicalJSON.object([
                 "text": .text(approval.text), "identity": .text("\(approval.signature.identity)"),
                 "signature": .text(Base64.encode(approval.signature.signature)),
-            ]).octets, as: UTF8.self)
+            ]).bytes, as: UTF8.self)
     }
 
     /// Approves over HTTP.

@@ -59,24 +59,24 @@ struct Approver: Sendable, Hashable {
     var identity: HoldfastServer.Digest { get throws { try key.identity } }
 
     func signature(of text: [UInt8]) throws -> ApproverSignature {
-        let octets =
+        let bytes =
             isEd25519
             ? Array(try Curve25519.Signing.PrivateKey(rawRepresentation: scalar).signature(for: text))
             : Array(try P256.Signing.PrivateKey(rawRepresentation: scalar).signature(for: text).derRepresentation)
-        return ApproverSignature(identity: try identity, signature: octets)
+        return ApproverSignature(identity: try identity, signature: bytes)
     }
 
     func says(
         _ verdict: ApprovalText.Verdict, _ subject: ApprovalText.Subject, until end: Int64 = Story.end
     ) throws -> SignedApproval {
-        let text = try ApprovalText(verdict, subject, end: end).octets
+        let text = try ApprovalText(verdict, subject, end: end).bytes
         return SignedApproval(text: text, signature: try signature(of: text))
     }
 }
 
 extension [Approver] {
     func sign(_ statement: ApproverStatement) throws -> SignedApprovers {
-        SignedApprovers(text: statement.octets, signatures: try map { try $0.signature(of: statement.octets) })
+        SignedApprovers(text: statement.bytes, signatures: try map { try $0.signature(of: statement.bytes) })
     }
 }
 
@@ -111,17 +111,17 @@ struct Story {
             approvers: chain.head.digest)
     }
 
-    static func id(_ octet: UInt8) -> RandomID {
-        var generator = RepeatedOctet(octet: octet)
+    static func id(_ byte: UInt8) -> RandomID {
+        var generator = RepeatedByte(byte: byte)
         return RandomID(using: &generator)
     }
 }
 
-/// Random octets that are all the same.
-struct RepeatedOctet: RandomNumberGenerator {
-    let octet: UInt8
+/// Random bytes that are all the same.
+struct RepeatedByte: RandomNumberGenerator {
+    let byte: UInt8
 
-    mutating func next() -> UInt64 { UInt64(octet) * 0x0101_0101_0101_0101 }
+    mutating func next() -> UInt64 { UInt64(byte) * 0x0101_0101_0101_0101 }
 }
 
 /// A small generator whose numbers are the same in every run (xorshift).

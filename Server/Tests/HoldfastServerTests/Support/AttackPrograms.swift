@@ -65,8 +65,8 @@ struct AttackPrograms: Sendable {
     /// What the attacker writes into a column, besides what is written into every one.
     func values(_ table: String, _ column: String) -> [StorageValue] {
         switch (table, column) {
-        case ("signing_key", "program"): [.text(String(decoding: signer.octets, as: UTF8.self))]
-        case ("place", "octets"): [.octets(uploader.octets), .octets(elsewhere.octets)]
+        case ("signing_key", "program"): [.text(String(decoding: signer.bytes, as: UTF8.self))]
+        case ("place", "octets"): [.bytes(uploader.bytes), .bytes(elsewhere.bytes)]
         default: []
         }
     }

@@ -85,8 +85,8 @@ struct AttackStage: Sendable {
                 INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, $5)
                 """,
                 [
-                    .octets(wanted.octets), .octets(word.signature.identity.octets), .octets(word.text),
-                    .octets(word.signature.signature), .integer(world.now),
+                    .bytes(wanted.bytes), .bytes(word.signature.identity.bytes), .bytes(word.text),
+                    .bytes(word.signature.signature), .integer(world.now),
                 ])
         }
         try await world.approve(wanted, by: [.alice])
@@ -106,10 +106,10 @@ struct AttackStage: Sendable {
         let digest = Digest(of: malicious.der)
         let key = Digest(of: try malicious.subjectPublicKeyInfo)
         let needles = [
-            Base64.encode(digest.octets), "\(digest)", Base64.encode(key.octets),
+            Base64.encode(digest.bytes), "\(digest)", Base64.encode(key.bytes),
             Base64.encode(try malicious.subjectPublicKeyInfo),
         ]
-        var texts = live.documents.values.map(\.octets)
+        var texts = live.documents.values.map(\.bytes)
         for folder in [folder] + [programs?.bucket].compactMap(\.self) {
             for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
                 ?? .init()

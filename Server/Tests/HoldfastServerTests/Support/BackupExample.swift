@@ -22,20 +22,20 @@ struct BackupExample {
             size: Int64(database.count), digest: Digest(of: database))
     }
 
-    /// Octets that are the same in every run.
+    /// Bytes that are the same in every run.
     static func database(_ count: Int) -> [UInt8] {
         var generator = SeededGenerator(seed: 0xDB)
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// Writes a backup, as many octets at a time.
+    /// Writes a backup, as many bytes at a time.
     static func sealed(
         _ database: [UInt8], manifest: BackupManifest? = nil, for recipient: BackupRecipient? = nil,
         secret: SigningSecret = SealedKeyTests.secret(), part: Int = 1 << 20
     ) throws -> [UInt8] {
         var writer = try BackupSeal.Writer(for: recipient ?? key.recipient, secret)
         var file = writer.header
-        file += try writer.seal((manifest ?? Self.manifest(database)).octets)
+        file += try writer.seal((manifest ?? Self.manifest(database)).bytes)
         var rest = database[...]
         while !rest.isEmpty {
             file += try writer.seal(Array(rest.prefix(part)))

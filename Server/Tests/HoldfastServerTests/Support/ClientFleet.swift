@@ -199,7 +199,7 @@ extension Publisher {
     ///   - refused: what nobody lets in.
     ///   - hasChallenges: nil if challenges are answered wherever the app has a part that is published.
     func everybodyFollows(
-        _ app: AppName, as audience: Audience? = nil, lettingIn accepted: [TestCertificate],
+        _ app: AppName, as audience: ReleaseChannel? = nil, lettingIn accepted: [TestCertificate],
         refusing refused: [TestCertificate] = [], trusting root: TestAuthority, clock: any WallClock,
         hasChallenges: Bool? = nil, hostPort: Int = 443, isThorough: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -213,7 +213,7 @@ extension Publisher {
         let fleet = ClientFleet(
             app: name, publicKey: list.map { Base64.encode($0.publicKey.suffix(65)) },
             signer: trust?.certificate, root: root, clock: clock,
-            documents: part.documents.mapValues(\.octets), hasChallenges: hasChallenges ?? (part.app != nil),
+            documents: part.documents.mapValues(\.bytes), hasChallenges: hasChallenges ?? (part.app != nil),
             hostPort: hostPort, application: try await published(app)?.repository?.application)
         let site = try ServingSite()
         site.time.withLock { $0 = Int64(clock.now.timeIntervalSince1970) }
@@ -236,7 +236,7 @@ extension World {
     ///   - audience: nil for everybody, or the canary as long as only that has something.
     func everybodyFollows(
         of app: AppName? = nil, lettingIn accepted: [TestCertificate]? = nil, refusing refused: [TestCertificate] = [],
-        from publisher: Publisher? = nil, as audience: Audience? = nil, hasChallenges: Bool? = nil,
+        from publisher: Publisher? = nil, as audience: ReleaseChannel? = nil, hasChallenges: Bool? = nil,
         isThorough: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let app = app ?? self.app
@@ -301,7 +301,7 @@ extension ServeSite {
         site.time.withLock { $0 = now }
         site.live.replace(with: live)
         try await site.listening { port in
-            try await fleet(part.documents.mapValues(\.octets)).expect(
+            try await fleet(part.documents.mapValues(\.bytes)).expect(
                 on: port, lettingIn: [shown, announced], isThorough: false, sourceLocation: sourceLocation)
         }
     }

@@ -62,24 +62,24 @@ func noteCampaign(of count: Int, fileID: String = #fileID, line: Int = #line) {
     }
 }
 
-/// Damages octets and has them read.
+/// Damages bytes and has them read.
 /// - Parameters:
 ///   - seed: of what is damaged how.
-///   - octets: what is damaged, in turns.
+///   - bytes: what is damaged, in turns.
 ///   - count: how often.
 ///   - fileID: for what is written down about it.
 ///   - line: as well.
 ///   - body: reads them, and throws a ``ServerError`` for what it refuses.
 /// - Returns: how many were read.
 func campaign(
-    _ seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, fileID: String = #fileID, line: Int = #line,
+    _ seed: UInt64, _ bytes: [[UInt8]], count: Int = mutants, fileID: String = #fileID, line: Int = #line,
     _ body: ([UInt8]) throws -> Void
 ) -> Int {
     defer { noteCampaign(of: count, fileID: fileID, line: line) }
     var generator = SeededGenerator(seed: seed)
     var read = 0
     for number in 0..<count {
-        let mutant = mutated(octets[number % octets.count], &generator)
+        let mutant = mutated(bytes[number % bytes.count], &generator)
         do {
             try body(mutant)
             read += 1
@@ -93,14 +93,14 @@ func campaign(
 
 /// As ``campaign(_:_:count:fileID:line:_:)``, for what has to be waited for.
 func campaign(
-    awaiting seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, fileID: String = #fileID, line: Int = #line,
+    awaiting seed: UInt64, _ bytes: [[UInt8]], count: Int = mutants, fileID: String = #fileID, line: Int = #line,
     _ body: ([UInt8]) async throws -> Void
 ) async -> Int {
     defer { noteCampaign(of: count, fileID: fileID, line: line) }
     var generator = SeededGenerator(seed: seed)
     var read = 0
     for number in 0..<count {
-        let mutant = mutated(octets[number % octets.count], &generator)
+        let mutant = mutated(bytes[number % bytes.count], &generator)
         do {
             try await body(mutant)
             read += 1
@@ -112,18 +112,18 @@ func campaign(
     return read
 }
 
-/// The octets with something changed: an octet, a part left out, doubled or moved.
-func mutated(_ octets: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
-    var octets = octets
-    for _ in 0...Int.random(in: 0...2, using: &generator) where !octets.isEmpty {
-        let place = Int.random(in: 0..<octets.count, using: &generator)
+/// The bytes with something changed: an byte, a part left out, doubled or moved.
+func mutated(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0...Int.random(in: 0...2, using: &generator) where !bytes.isEmpty {
+        let place = Int.random(in: 0..<bytes.count, using: &generator)
         switch Int.random(in: 0..<5, using: &generator) {
-        case 0: octets[place] = UInt8.random(in: .min ... .max, using: &generator)
-        case 1: octets[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-        case 2: octets.removeSubrange(place..<min(octets.count, place + Int.random(in: 1...9, using: &generator)))
-        case 3: octets.insert(contentsOf: octets[place..<min(octets.count, place + 7)], at: place)
-        default: octets.insert(UInt8.random(in: 0x20...0x7E, using: &generator), at: place)
+        case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
+        case 1: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 2: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...9, using: &generator)))
+        case 3: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 7)], at: place)
+        default: bytes.insert(UInt8.random(in: 0x20...0x7E, using: &generator), at: place)
         }
     }
-    return octets
+    return bytes
 }

@@ -66,7 +66,7 @@ final class ForeignPeers: Sendable {
     /// The answers, which come in any order; that to nobody's question comes first.
     private final class Desk: Sendable {
         private struct State {
-            var octets: [UInt8] = []
+            var bytes: [UInt8] = []
             var hasEnded = false
             var count = 0
             var lines: [Int: Data] = [:]
@@ -98,12 +98,12 @@ final class ForeignPeers: Sendable {
             }
         }
 
-        func take(_ octets: Data) {
+        func take(_ bytes: Data) {
             state.withLock { state in
-                state.octets += octets
-                while let end = state.octets.firstIndex(of: 0x0A) {
-                    let line = Data(state.octets[..<end])
-                    state.octets.removeSubrange(...end)
+                state.bytes += bytes
+                while let end = state.bytes.firstIndex(of: 0x0A) {
+                    let line = Data(state.bytes[..<end])
+                    state.bytes.removeSubrange(...end)
                     let id = (try? JSONDecoder().decode(Numbered.self, from: line))?.id ?? 0
                     if let waiting = state.waiting.removeValue(forKey: id) {
                         waiting.resume(returning: line)

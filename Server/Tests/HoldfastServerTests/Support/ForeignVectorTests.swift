@@ -21,9 +21,9 @@ struct ForeignVectorTests {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Python/check_vectors.py").path
         let python = try #require(await Self.python())
-        let (status, octets) = try await ForeignProgram.run(
+        let (status, bytes) = try await ForeignProgram.run(
             python, [script, Vectors.folder.path], in: Vectors.folder, withErrors: true)
-        let output = String(decoding: octets, as: UTF8.self)
+        let output = String(decoding: bytes, as: UTF8.self)
         #expect(status == 0, "\(output)")
         #expect(output.contains("checks hold"))
     }

@@ -51,12 +51,12 @@ struct FormDesk: Sendable {
     }
 
     private static func encoded(_ text: String) -> String {
-        text.replacing("\n", with: "\r\n").utf8.map { octet in
-            switch octet {
+        text.replacing("\n", with: "\r\n").utf8.map { byte in
+            switch byte {
             case 0x20: "+"
-            case _ where ASCIIText.isAlphanumeric(octet) || "*-._".utf8.contains(octet):
-                String(decoding: [octet], as: UTF8.self)
-            default: "%\(Hex.encode([octet]).uppercased())"
+            case _ where ASCIIText.isAlphanumeric(byte) || "*-._".utf8.contains(byte):
+                String(decoding: [byte], as: UTF8.self)
+            default: "%\(Hex.encode([byte]).uppercased())"
             }
         }.joined()
     }

@@ -36,8 +36,8 @@ extension ManualDesk {
             genesisOf: RandomID(using: &generator), approvers: ApproverSet(members, number: 2),
             recovery: ApproverSet(try vaults.map { try desk.member($0) }, number: 2))
         let genesis = SignedApprovers(
-            text: statement.octets,
-            signatures: try approvers.map { try desk.privateKey($0).signature(of: statement.octets) })
+            text: statement.bytes,
+            signatures: try approvers.map { try desk.privateKey($0).signature(of: statement.bytes) })
         let secret = try await desk.server.create(
             genesis: genesis, secret: SecretFile(folder.appending(path: "etc/holdfast/secret")), clock: clock,
             using: &generator)
@@ -99,7 +99,8 @@ extension ManualDesk {
     /// Announces a certificate, to be shown in 31 days.
     func announce(_ certificate: TestCertificate, on open: ServerFolder.Open) async throws {
         try await open.catalog.announce(
-            HostChain(certificate.chain), from: try await open.catalog.now() + World.month, on: catalogHost, of: app,
+            CertificateChain(certificate.chain), from: try await open.catalog.now() + World.month, on: catalogHost,
+            of: app,
             by: "operator")
     }
 
@@ -111,7 +112,7 @@ extension ManualDesk {
         for vantage in [Vantage.usual, "elsewhere"] {
             let seen = Observation(
                 vantage: vantage, address: address ?? "\(host.address):\(host.port)",
-                chain: try HostChain(certificate.chain), firstSeen: now, lastSeen: now)
+                chain: try CertificateChain(certificate.chain), firstSeen: now, lastSeen: now)
             try await open.catalog.note([(host: catalogHost, seen: [seen])], from: vantage, of: app, by: "watcher")
         }
     }
@@ -123,7 +124,7 @@ extension ManualDesk {
     ) async throws -> RandomID {
         var generator = SystemRandomNumberGenerator()
         let content = try await open.catalog.draft(
-            of: app, Catalog.ContentWishes(formats: formats, includesSeen: true, lifetime: days * 86_400))
+            of: app, Catalog.DraftOptions(formats: formats, includesSeen: true, lifetime: days * 86_400))
         return try await open.publisher.propose(
             content, proposer: nil, reason: "a test", by: "operator", using: &generator
         ).change
@@ -134,7 +135,7 @@ extension ManualDesk {
         let subject = try await open.catalog.change(change).subject(for: open.catalog.approvers())
         let end = try await open.catalog.now() + 3_600
         for name in names {
-            let text = try ApprovalText(.approve, subject, end: end).octets
+            let text = try ApprovalText(.approve, subject, end: end).bytes
             try await open.catalog.add(
                 SignedApproval(text: text, signature: privateKey(name).signature(of: text)))
         }

@@ -75,7 +75,7 @@ enum SkippedTests {
     /// What is missing, by name, with the command that installs it and the tests that need it.
     typealias Noted = [String: (command: String?, tests: Set<String>)]
 
-    private static let greatestNames = 100
+    private static let maximumNames = 100
     private static let noted = Mutex<Noted>([:])
 
     /// Notes a test. The first one arranges for the report at the end of the process.
@@ -99,8 +99,8 @@ enum SkippedTests {
         let needs = noted.map { "\($0.key) (\($0.value.tests.count))" }.sorted()
         let number = tests.count == 1 ? "1 test was" : "\(tests.count) tests were"
         var lines = ["\(number) skipped, because this machine lacks: \(needs.joined(separator: ", "))."]
-        lines += tests.sorted().prefix(greatestNames).map { "  \($0)" }
-        if tests.count > greatestNames { lines.append("  and \(tests.count - greatestNames) more") }
+        lines += tests.sorted().prefix(maximumNames).map { "  \($0)" }
+        if tests.count > maximumNames { lines.append("  and \(tests.count - maximumNames) more") }
         let commands = Set(noted.values.compactMap(\.command)).sorted()
         if !commands.isEmpty {
             lines.append("To run \(tests.count == 1 ? "it" : "them"), in the folder of the repository:")

@@ -51,7 +51,7 @@ struct OldRepository: Sendable {
     /// A pin file as it was written by hand.
     static func pins(_ certificates: [TestCertificate], at time: Date, ofHost more: String = "") throws -> Data {
         let pins = try certificates.enumerated().map { index, certificate in
-            let pin = Base64.encode(HoldfastServer.Digest(of: try certificate.subjectPublicKeyInfo).octets)
+            let pin = Base64.encode(HoldfastServer.Digest(of: try certificate.subjectPublicKeyInfo).bytes)
             return #"{"pin":"sha256/\#(pin)","state":"\#(index == 0 ? "active" : "backup")"}"#
         }
         let end = time.addingTimeInterval(100 * 86_400)

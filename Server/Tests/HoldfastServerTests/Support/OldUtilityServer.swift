@@ -39,7 +39,7 @@ struct OldUtilityServer: Sendable {
         let read = try X509Certificate(der: certificate.der)
         certificates.append(
             Certificate(
-                fingerprint: Base64.encode(Digest(of: certificate.der).octets),
+                fingerprint: Base64.encode(Digest(of: certificate.der).bytes),
                 expires: Int64(read.notAfter.timeIntervalSince1970),
                 pem: withPEM ? TestCertificate.pem(certificate.der) : nil))
     }

@@ -98,7 +98,8 @@ struct PageDesk: Sendable {
         _ = try await reports.rows()
         let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.subject = .commonName(text) }
         try await world.catalog.announce(
-            HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app, by: "operator")
+            CertificateChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+            by: "operator")
         var generator = SystemRandomNumberGenerator()
         let open = try await world.publisher.propose(
             try await world.draft(), forcing: [.canary], proposer: nil, reason: text, by: "operator",

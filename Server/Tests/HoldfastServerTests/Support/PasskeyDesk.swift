@@ -26,7 +26,7 @@ struct PasskeyDesk {
         -> SignedInvitation
     {
         SignedInvitation(
-            text: invitation.octets, signatures: try approvers.map { try $0.signature(of: invitation.octets) })
+            text: invitation.bytes, signatures: try approvers.map { try $0.signature(of: invitation.bytes) })
     }
 
     /// Invites somebody, who makes a passkey.

@@ -37,9 +37,9 @@ struct PasskeyStory {
         _ statement: ApproverStatement, by approvers: [Approver] = [.alice, .bob],
         _ passkeys: [SoftPasskey] = [phone, stick]
     ) throws -> SignedApprovers {
-        let signatures = try approvers.map { try $0.signature(of: statement.octets) }
-        let evidence = try passkeys.map { ApproverSignature(try $0.evidence(over: statement.octets)) }
-        return SignedApprovers(text: statement.octets, signatures: signatures + evidence)
+        let signatures = try approvers.map { try $0.signature(of: statement.bytes) }
+        let evidence = try passkeys.map { ApproverSignature(try $0.evidence(over: statement.bytes)) }
+        return SignedApprovers(text: statement.bytes, signatures: signatures + evidence)
     }
 }
 
@@ -47,7 +47,7 @@ extension SoftPasskey {
     func says(
         _ verdict: ApprovalText.Verdict, _ subject: ApprovalText.Subject, until end: Int64 = Story.end
     ) throws -> SignedApproval {
-        let text = try ApprovalText(verdict, subject, end: end).octets
+        let text = try ApprovalText(verdict, subject, end: end).bytes
         return SignedApproval(text: text, signature: ApproverSignature(try evidence(over: text)))
     }
 }

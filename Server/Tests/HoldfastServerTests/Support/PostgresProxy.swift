@@ -24,8 +24,8 @@ final class PostgresProxy: Sendable {
         case silent
         /// Takes nothing of what is sent.
         case stalled
-        /// Loses an octet of all that is sent, both ways.
-        case losesOctets
+        /// Loses an byte of all that is sent, both ways.
+        case losesBytes
         /// Keeps the next commit of something that is published until the fault is another one.
         case holdsPublication
     }
@@ -127,10 +127,10 @@ final class PostgresProxy: Sendable {
 
         /// What is left of what is sent.
         func left(of buffer: ByteBuffer) -> ByteBuffer {
-            guard fault.withLock({ $0 == .losesOctets }), buffer.readableBytes > 1 else { return buffer }
-            var octets = Array(buffer.readableBytesView)
-            octets.remove(at: octets.count / 2)
-            return ByteBuffer(bytes: octets)
+            guard fault.withLock({ $0 == .losesBytes }), buffer.readableBytes > 1 else { return buffer }
+            var bytes = Array(buffer.readableBytesView)
+            bytes.remove(at: bytes.count / 2)
+            return ByteBuffer(bytes: bytes)
         }
 
         func lets() -> Bool { fault.withLock { $0 != .closed } }
@@ -149,7 +149,7 @@ final class PostgresProxy: Sendable {
                     case .losesAnswerAndCloses: fault = .closed
                     case .holdsPublication: fault = .nothing
                     case .losesCommitAndHolds: fault = .holds
-                    case .nothing, .closed, .holds, .silent, .stalled, .losesOctets: break
+                    case .nothing, .closed, .holds, .silent, .stalled, .losesBytes: break
                     }
                 }
                 return fault
@@ -188,7 +188,7 @@ final class PostgresProxy: Sendable {
                 case .holdsPublication:
                     fault.hold { [back] in back.writeAndFlush(buffer, promise: nil) }
                     return
-                case .nothing, .closed, .holds, .silent, .stalled, .losesOctets: break
+                case .nothing, .closed, .holds, .silent, .stalled, .losesBytes: break
                 }
             }
             back.writeAndFlush(fault.left(of: buffer), promise: nil)

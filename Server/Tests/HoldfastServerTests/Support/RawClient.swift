@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A client that sends octets as they are, and says what came back.
+/// A client that sends bytes as they are, and says what came back.
 struct RawClient: Sendable {
     let port: Int
     /// The address of this machine from which it connects; each is another source.
@@ -13,14 +13,14 @@ struct RawClient: Sendable {
 
     /// Sends something, and reads until the other side ends the connection.
     /// - Parameter onFirst: called when something came back.
-    func exchange(_ octets: [UInt8], onFirst: @Sendable () -> Void = {}) async throws -> String {
-        String(buffer: try await received(octets, onFirst: onFirst))
+    func exchange(_ bytes: [UInt8], onFirst: @Sendable () -> Void = {}) async throws -> String {
+        String(buffer: try await received(bytes, onFirst: onFirst))
     }
 
-    private func received(_ octets: [UInt8], onFirst: @Sendable () -> Void = {}) async throws -> ByteBuffer {
+    private func received(_ bytes: [UInt8], onFirst: @Sendable () -> Void = {}) async throws -> ByteBuffer {
         try await connected { inbound, outbound in
             // The other side may have refused before everything was sent.
-            try? await outbound.write(ByteBuffer(bytes: octets))
+            try? await outbound.write(ByteBuffer(bytes: bytes))
             var received = ByteBuffer()
             do {
                 for try await buffer in inbound {
@@ -59,10 +59,10 @@ struct RawClient: Sendable {
     /// What is served at a target, which need not be text; nil for nothing, and for an answer that was cut off.
     func body(of target: String) async throws -> [UInt8]? {
         let request = "GET \(target) HTTP/1.1\r\nHost: pins.example.net\r\nConnection: close\r\n\r\n"
-        let octets = Array(try await received(Array(request.utf8)).readableBytesView)
-        guard let end = octets.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
-        let answer = RawAnswer(String(decoding: octets[..<end.upperBound], as: UTF8.self))
-        let body = octets[end.upperBound...]
+        let bytes = Array(try await received(Array(request.utf8)).readableBytesView)
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let answer = RawAnswer(String(decoding: bytes[..<end.upperBound], as: UTF8.self))
+        let body = bytes[end.upperBound...]
         return answer.status == 200 && Int(answer.header("Content-Length") ?? "") == body.count ? Array(body) : nil
     }
 

@@ -31,7 +31,7 @@ struct ReplicaAttack {
         malicious = try site.root.leaf(names: [.dns(World.host)])
         // A pin file needs keys.
         let formats = World.formats.filter { $0.kind != .pinFile }
-        let content = try await site.open.catalog.draft(of: site.app, Catalog.ContentWishes(formats: formats))
+        let content = try await site.open.catalog.draft(of: site.app, Catalog.DraftOptions(formats: formats))
         let bad = try Content(
             app: site.app,
             hosts: [
@@ -94,7 +94,7 @@ struct ReplicaAttack {
         switch value {
         case .integer(let number): .integer(number == .max ? 0 : number + 1)
         case .text(let text): .text("\(text)x")
-        case .octets(let octets): .octets(octets.isEmpty ? [1] : [octets[0] ^ 1] + octets.dropFirst())
+        case .bytes(let bytes): .bytes(bytes.isEmpty ? [1] : [bytes[0] ^ 1] + bytes.dropFirst())
         case .null: .integer(1)
         }
     }
@@ -135,7 +135,7 @@ struct ReplicaAttack {
         let digest = Digest(of: malicious.der)
         let key = Digest(of: try malicious.subjectPublicKeyInfo)
         let needles = [
-            Base64.encode(digest.octets), "\(digest)", Base64.encode(key.octets),
+            Base64.encode(digest.bytes), "\(digest)", Base64.encode(key.bytes),
             Base64.encode(try malicious.subjectPublicKeyInfo),
         ]
         for replica in replicated.replicas {

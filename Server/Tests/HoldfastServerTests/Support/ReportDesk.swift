@@ -85,7 +85,7 @@ struct ReportDesk: Sendable {
     static func pinFailure(
         _ chain: [[UInt8]], host: String = World.host, result: Int? = nil, version: String? = nil, more: String = ""
     ) -> String {
-        func text(_ text: String) -> String { String(decoding: CanonicalJSON.text(text).octets, as: UTF8.self) }
+        func text(_ text: String) -> String { String(decoding: CanonicalJSON.text(text).bytes, as: UTF8.self) }
         let certificates = chain.map { text(PEMText.block("CERTIFICATE", of: $0)) }.joined(separator: ", ")
         let trustKit = result.map {
             """

@@ -63,7 +63,7 @@ extension World {
     /// Approves a change with a repository, and with other formats.
     func approvedRepository(
         _ holders: RepositoryHolders, beside formats: [ContentFormat] = [], forcing gates: Set<Gate> = [],
-        _ change: (inout Catalog.ContentWishes) throws -> Void = { _ in }
+        _ change: (inout Catalog.DraftOptions) throws -> Void = { _ in }
     ) async throws -> RandomID {
         let format = try await repositoryFormat()
         let id = try await propose(
@@ -91,6 +91,6 @@ extension World {
     /// The first root, with which the oldest app was built.
     func oldestRoot() throws -> Data {
         let path = "repo/\(app)/metadata/1.root.json"
-        return Data(try #require(publisher.live.current.document(at: path.utf8)).octets)
+        return Data(try #require(publisher.live.current.document(at: path.utf8)).bytes)
     }
 }

@@ -69,10 +69,11 @@ struct ServeSite: Sendable {
                 certificate: Array(trust.certificate)), by: "test")
         let now = Int64(clock.now.timeIntervalSince1970)
         for (certificate, begins) in [(shown, now), (announced, now + World.month)] {
-            try await catalog.announce(HostChain(certificate.chain), from: begins, on: host, of: app, by: "test")
+            try await catalog.announce(CertificateChain(certificate.chain), from: begins, on: host, of: app, by: "test")
         }
         let seen = try Observation(
-            vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now)
+            vantage: Vantage.usual, address: "192.0.2.1", chain: CertificateChain(shown.chain), firstSeen: now,
+            lastSeen: now)
         try await catalog.note([(host: host, seen: [seen])], from: Vantage.usual, of: app, by: "test")
         func place(_ app: AppName, _ purpose: SealedKey.Purpose) throws -> SealedKey.Place {
             try SealedKey.Place(server: Story.server, app: app, id: "\(purpose)-1", purpose: purpose)
@@ -93,7 +94,7 @@ struct ServeSite: Sendable {
     ) async throws -> RandomID {
         var generator = SystemRandomNumberGenerator()
         let content = try await open.catalog.draft(
-            of: app, Catalog.ContentWishes(formats: formats, lifetime: days * 86_400))
+            of: app, Catalog.DraftOptions(formats: formats, lifetime: days * 86_400))
         let change = try await open.publisher.propose(
             content, proposer: nil, reason: "a test", by: "operator", using: &generator
         ).change

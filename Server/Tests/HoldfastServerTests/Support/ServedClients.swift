@@ -23,7 +23,7 @@ struct SnapshotProvider: RemoteDataProvider {
         guard let document = snapshot.document(at: request.url.path.dropFirst().utf8) else {
             throw RemoteDataError(status: 404)
         }
-        return RemoteDataResponse(.body(Data(document.octets)), headers: ["ETag": document.entityTag])
+        return RemoteDataResponse(.body(Data(document.bytes)), headers: ["ETag": document.entityTag])
     }
 }
 
@@ -88,8 +88,8 @@ extension World {
         where try letsIn(certificate, store.policy(for: Self.host, pinning: subject)) {
             names.insert(name)
         }
-        if let octets = publisher.live.current.document(at: "pins/\(app).pins.json".utf8)?.octets {
-            let file = try PinFile(json: Data(octets))
+        if let bytes = publisher.live.current.document(at: "pins/\(app).pins.json".utf8)?.bytes {
+            let file = try PinFile(json: Data(bytes))
             if try file.policies().allSatisfy({ try letsIn(certificate, $0) }) { names.insert("pin file") }
         }
         return names

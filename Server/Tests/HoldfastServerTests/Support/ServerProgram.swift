@@ -127,7 +127,7 @@ final class ServingProcess: Sendable {
 
     /// Waits until it says something.
     /// - Parameters:
-    ///   - from: after how many octets of what it said.
+    ///   - from: after how many bytes of what it said.
     ///   - limit: how long it may take; a test that is canceled waits no longer either.
     /// - Throws: ``Ended`` if it ends without having said it, or takes longer.
     func says(_ words: String, after from: Int = 0, within limit: Duration = usualLimit) async throws {

@@ -77,9 +77,9 @@ final class ServingSite: Sendable {
     }
 
     static func document(
-        _ octets: [UInt8], mediaType: String = "application/json", refresh: Int64 = 3_600, end: Int64 = ServingSite.end
+        _ bytes: [UInt8], mediaType: String = "application/json", refresh: Int64 = 3_600, end: Int64 = ServingSite.end
     ) -> PublishedSnapshot.Document {
-        PublishedSnapshot.Document(octets: octets, mediaType: mediaType, signedAt: now, refresh: refresh, end: end)
+        PublishedSnapshot.Document(bytes: bytes, mediaType: mediaType, signedAt: now, refresh: refresh, end: end)
     }
 
     /// Serves this from now on.

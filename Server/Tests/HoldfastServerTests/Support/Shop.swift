@@ -75,7 +75,7 @@ struct Shop {
     /// - Parameter wait: after how many seconds it may be shown.
     func announce(_ chain: [[UInt8]], in wait: Int64) async throws {
         try await world.catalog.announce(
-            HostChain(chain), from: world.now + wait, on: host, of: app, by: "owner")
+            CertificateChain(chain), from: world.now + wait, on: host, of: app, by: "owner")
     }
 
     /// Proposes what follows from what was announced, has it approved and signed, and publishes it.
@@ -91,7 +91,7 @@ struct Shop {
 
     /// Proposes what follows from what was announced.
     func propose() async throws -> RandomID {
-        let content = try await world.catalog.draft(of: app, Catalog.ContentWishes(formats: formats))
+        let content = try await world.catalog.draft(of: app, Catalog.DraftOptions(formats: formats))
         let proposal = try await world.propose(content)
         // The targets are signed once it is approved.
         #expect(proposal.report.refusal.map { $0.gate == .signatures } ?? true, "\(proposal.report)")
@@ -125,7 +125,7 @@ struct Shop {
     /// Its apps in the field; none is installed yet.
     func fleet() async throws -> Fleet {
         let path = "repo/\(app)/metadata/1.root.json"
-        let root = world.publisher.live.current.document(at: path.utf8).map { Data($0.octets) }
+        let root = world.publisher.live.current.document(at: path.utf8).map { Data($0.bytes) }
         let provider = SnapshotProvider(live: world.publisher.live, app: app, clock: world.clock)
         return try await Fleet(
             Fleet.Build(

@@ -2,7 +2,7 @@
 
 extension SightingsReport {
     /// The JSON of a report about one host.
-    static func octets(_ label: String, _ shown: [(address: String, chain: [[UInt8]])], at time: Int64) -> [UInt8] {
+    static func bytes(_ label: String, _ shown: [(address: String, chain: [[UInt8]])], at time: Int64) -> [UInt8] {
         let shown = shown.map { shown in
             CanonicalJSON.object([
                 "address": .text(shown.address),
@@ -12,12 +12,12 @@ extension SightingsReport {
         return CanonicalJSON.object([
             "format": .text("holdfast-sightings-v1"), "time": .text(ClockGuard.text(time)),
             "hosts": .array([.object(["host": .text(label), "shown": .array(shown)])]),
-        ]).octets
+        ]).bytes
     }
 
     /// Reads JSON.
-    init(_ octets: [UInt8]) throws(ServerError) {
-        var fields = try JSONFields(try JSONReader.read(octets, "body", limit: 1 << 22), "")
+    init(_ bytes: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(try JSONReader.read(bytes, "body", limit: 1 << 22), "")
         try self.init(&fields)
     }
 }

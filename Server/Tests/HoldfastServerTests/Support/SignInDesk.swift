@@ -66,7 +66,7 @@ struct SignInDesk: Sendable {
     /// What an answer asks a passkey to sign.
     static func challenge(_ answer: RawAnswer) throws -> PasskeyChallenge {
         let text = try #require(answer.json["challenge"] as? String, "\(answer.text)")
-        return try #require(Base64URL.decode(text.utf8).flatMap { PasskeyChallenge(octets: $0) })
+        return try #require(Base64URL.decode(text.utf8).flatMap { PasskeyChallenge(bytes: $0) })
     }
 
     /// The cookie that an answer gave a visitor.

@@ -32,14 +32,14 @@ struct SoftPasskey: Sendable {
                 return SoftPasskey.map(
                     [
                         (1, .integer(1)), (3, .integer(-8)), (-1, .integer(6)),
-                        (-2, .octets(Array(key.rawRepresentation))),
+                        (-2, .bytes(Array(key.rawRepresentation))),
                     ])
             }
             let point = try P256.Signing.PrivateKey(rawRepresentation: scalar).publicKey.rawRepresentation
             return SoftPasskey.map(
                 [
-                    (1, .integer(2)), (3, .integer(-7)), (-1, .integer(1)), (-2, .octets(Array(point.prefix(32)))),
-                    (-3, .octets(Array(point.suffix(32)))),
+                    (1, .integer(2)), (3, .integer(-7)), (-1, .integer(1)), (-2, .bytes(Array(point.prefix(32)))),
+                    (-3, .bytes(Array(point.suffix(32)))),
                 ])
         }
     }
@@ -56,7 +56,7 @@ struct SoftPasskey: Sendable {
 
     /// What the browser writes.
     func clientDataJSON(_ kind: ClientData.Kind, _ challenge: PasskeyChallenge) -> [UInt8] {
-        let text = Base64URL.encode(challenge.octets)
+        let text = Base64URL.encode(challenge.bytes)
         return Array(#"{"type":"\#(kind.rawValue)","challenge":"\#(text)","origin":"\#(origin)"\#(others)}"#.utf8)
     }
 
@@ -65,22 +65,22 @@ struct SoftPasskey: Sendable {
         var flags = flags
         if withKey { flags.insert(.attested) }
         if !extensions.isEmpty { flags.insert(.extended) }
-        var octets = HoldfastServer.Digest(of: partyID.utf8).octets + [flags.rawValue]
-        octets += (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
+        var bytes = HoldfastServer.Digest(of: partyID.utf8).bytes + [flags.rawValue]
+        bytes += (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
         if withKey {
-            octets += [UInt8](repeating: 0, count: 16) + [UInt8(id.count >> 8), UInt8(id.count & 0xFF)] + id
-            octets += try coseKey.octets
+            bytes += [UInt8](repeating: 0, count: 16) + [UInt8(id.count >> 8), UInt8(id.count & 0xFF)] + id
+            bytes += try coseKey.bytes
         }
-        return extensions.isEmpty ? octets : octets + CBORValue.map(extensions).octets
+        return extensions.isEmpty ? bytes : bytes + CBORValue.map(extensions).bytes
     }
 
     func registration(
         for challenge: PasskeyChallenge, format: String = "none", statement: CBORValue = .map([])
     ) throws -> PasskeyRegistration {
         let attestation = SoftPasskey.map(
-            [("fmt", .text(format)), ("attStmt", statement), ("authData", .octets(try data(withKey: true)))])
+            [("fmt", .text(format)), ("attStmt", statement), ("authData", .bytes(try data(withKey: true)))])
         return PasskeyRegistration(
-            attestationObject: attestation.octets, clientDataJSON: clientDataJSON(.create, challenge))
+            attestationObject: attestation.bytes, clientDataJSON: clientDataJSON(.create, challenge))
     }
 
     /// The passkey as a server knows it that has registered it.
@@ -96,7 +96,7 @@ struct SoftPasskey: Sendable {
         let (data, client) = (try data(), clientDataJSON(kind, challenge))
         return try PasskeyAssertion(
             authenticatorData: data, clientDataJSON: client,
-            signature: try signature(of: data + HoldfastServer.Digest(of: client).octets))
+            signature: try signature(of: data + HoldfastServer.Digest(of: client).bytes))
     }
 
     func signature(of message: [UInt8]) throws -> [UInt8] {
@@ -113,7 +113,7 @@ struct SoftPasskey: Sendable {
 
 extension CBORValue {
     /// As an authenticator writes it; maps in the order that they have.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         func head(_ kind: UInt8, _ number: UInt64) -> [UInt8] {
             let length =
                 switch number {
@@ -130,26 +130,26 @@ extension CBORValue {
         switch self {
         case .unsigned(let number): return head(0, number)
         case .negative(let number): return head(1, number)
-        case .octets(let octets): return head(2, UInt64(octets.count)) + octets
+        case .bytes(let bytes): return head(2, UInt64(bytes.count)) + bytes
         case .text(let text): return head(3, UInt64(text.count)) + text
-        case .array(let elements): return head(4, UInt64(elements.count)) + elements.flatMap(\.octets)
+        case .array(let elements): return head(4, UInt64(elements.count)) + elements.flatMap(\.bytes)
         case .map(let members):
-            return head(5, UInt64(members.count)) + members.flatMap { $0.key.octets + $0.value.octets }
+            return head(5, UInt64(members.count)) + members.flatMap { $0.key.bytes + $0.value.bytes }
         case .boolean(let value): return [value ? 0xF5 : 0xF4]
         case .null: return [0xF6]
         }
     }
 }
 
-/// Random octets that somebody chose.
-struct ChosenOctets: RandomNumberGenerator {
-    private let octets: [UInt8]
+/// Random bytes that somebody chose.
+struct ChosenBytes: RandomNumberGenerator {
+    private let bytes: [UInt8]
     private var place = 0
 
-    init(_ octets: [UInt8]) { self.octets = octets }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func next() -> UInt64 {
         defer { place += 1 }
-        return UInt64(octets[place % octets.count])
+        return UInt64(bytes[place % bytes.count])
     }
 }

@@ -25,19 +25,19 @@ enum SoftWebAuthn {
 
         func registered() throws -> PasskeyRegistration {
             PasskeyRegistration(
-                attestationObject: try Answers.octets("attestationObject", registration),
-                clientDataJSON: try Answers.octets("clientDataJSON", registration))
+                attestationObject: try Answers.bytes("attestationObject", registration),
+                clientDataJSON: try Answers.bytes("clientDataJSON", registration))
         }
 
         func assertion(_ place: Int) throws -> PasskeyAssertion {
             let assertion = assertions[place]
             return try PasskeyAssertion(
-                authenticatorData: Answers.octets("authenticatorData", assertion),
-                clientDataJSON: Answers.octets("clientDataJSON", assertion),
-                signature: Answers.octets("signature", assertion))
+                authenticatorData: Answers.bytes("authenticatorData", assertion),
+                clientDataJSON: Answers.bytes("clientDataJSON", assertion),
+                signature: Answers.bytes("signature", assertion))
         }
 
-        private static func octets(_ name: String, _ response: [String: String]) throws -> [UInt8] {
+        private static func bytes(_ name: String, _ response: [String: String]) throws -> [UInt8] {
             try #require(response[name].flatMap { Base64.decode($0.utf8) }, "\(name)")
         }
     }
@@ -51,7 +51,7 @@ enum SoftWebAuthn {
         let script = tests.appending(path: "Python/soft_passkey.py").path
         let (status, output) = try await ForeignProgram.run(
             program,
-            ["-B", script, party.origin, Hex.encode(registration.octets)] + challenges.map { Hex.encode($0.octets) },
+            ["-B", script, party.origin, Hex.encode(registration.bytes)] + challenges.map { Hex.encode($0.bytes) },
             in: tests, withErrors: false)
         try #require(status == 0)
         return try JSONDecoder().decode([String: Answers].self, from: output)

@@ -83,7 +83,8 @@ struct TurnedSite: Sendable {
         try await catalog.set(address, of: app, by: "test")
         let begins = Int64(clock.now.timeIntervalSince1970)
         for (certificate, time) in [(first, begins), (spare, begins + World.month)] {
-            try await catalog.announce(HostChain(certificate.chain), from: time, on: address, of: app, by: "owner")
+            try await catalog.announce(
+                CertificateChain(certificate.chain), from: time, on: address, of: app, by: "owner")
         }
         for approver in [Approver.alice, .bob] {
             let file = folder.appending(path: "\(approver.name).pem")
@@ -256,7 +257,7 @@ struct TurnedSite: Sendable {
         let trust = try await open.catalog.key(.trustServer, of: app)
         let clients = ClientFleet(
             app: app, publicKey: list.map { Base64.encode($0.publicKey.suffix(65)) }, signer: trust?.certificate,
-            root: root, clock: clock, documents: part.documents.mapValues(\.octets), hasChallenges: true,
+            root: root, clock: clock, documents: part.documents.mapValues(\.bytes), hasChallenges: true,
             hostPort: host.port)
         try await clients.expect(on: process.port, lettingIn: [shown, spare], isThorough: false)
     }

@@ -19,7 +19,7 @@ final class WebhookReceiver: Sendable {
 
     /// How it answers.
     enum Behavior: Sendable {
-        /// With octets, and ends the connection.
+        /// With bytes, and ends the connection.
         case answers(String)
         /// Not at all.
         case isSilent
@@ -85,19 +85,19 @@ final class WebhookReceiver: Sendable {
         typealias OutboundOut = ByteBuffer
 
         private let receiver: WebhookReceiver
-        private var octets = ByteBuffer()
+        private var bytes = ByteBuffer()
 
         init(_ receiver: WebhookReceiver) { self.receiver = receiver }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var read = unwrapInboundIn(data)
-            octets.writeBuffer(&read)
-            let text = String(buffer: octets)
+            bytes.writeBuffer(&read)
+            let text = String(buffer: bytes)
             guard let middle = text.firstRange(of: "\r\n\r\n") else { return }
             let request = Request(
                 head: String(text[..<middle.lowerBound]), body: Array(text[middle.upperBound...].utf8))
             guard request.body.count >= Int(request.header("Content-Length") ?? "") ?? 0 else { return }
-            octets.clear()
+            bytes.clear()
             receiver.received.withLock { $0.append(request) }
             switch receiver.behavior.withLock({ $0 }) {
             case .isSilent: break

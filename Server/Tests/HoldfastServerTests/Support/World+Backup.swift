@@ -26,7 +26,7 @@ extension World {
             let settings = try FolderConfiguration(
                 server: Story.server, genesis: Digest(of: world.story.genesis.text), secret: world.secretFile.url.path,
                 database: WorldDatabase.current)
-            try WholeFile.replace(world.server.configuration, with: settings.octets)
+            try WholeFile.replace(world.server.configuration, with: settings.bytes)
             try await body(world)
         }
     }

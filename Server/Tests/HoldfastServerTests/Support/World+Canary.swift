@@ -12,7 +12,7 @@ extension World {
         let publisher = publisher ?? self.publisher
         var rest = seconds
         while rest > 0 {
-            let step = min(rest, CanaryProbes.longestPause)
+            let step = min(rest, CanaryProbes.maximumPause)
             try await pass(step)
             #expect(try await publisher.renew().problems == [], sourceLocation: sourceLocation)
             #expect(await publisher.probeCanaries() == [], sourceLocation: sourceLocation)

@@ -75,7 +75,7 @@ struct World: Sendable {
             secret: Self.secret())
         try await addKeys()
         try await catalog.announce(
-            HostChain(announced.chain), from: start + Self.month, on: catalogHost, of: app, by: "operator")
+            CertificateChain(announced.chain), from: start + Self.month, on: catalogHost, of: app, by: "operator")
         try await see(shown)
     }
 
@@ -129,14 +129,14 @@ struct World: Sendable {
             app, displayName: name, settings: AppSettings(canary: 0, anchors: [root.root], builds: []), by: "operator")
         try await catalog.set(catalogHost, of: app, by: "operator")
         try await catalog.announce(
-            HostChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
+            CertificateChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
         try await see(shown, of: app)
         let key = try SealedKey(
             sealing: SigningKey().pem, at: SealedKeyTests.place("\(name)-1", app: name), with: Self.secret())
         try await catalog.add(Catalog.Key(sealed: key), by: "operator")
         let content = try await catalog.draft(
             of: app,
-            Catalog.ContentWishes(
+            Catalog.DraftOptions(
                 formats: [ContentFormat(.list, refresh: 3_600), ContentFormat(.challenge, refresh: 3_600)],
                 includesSeen: true))
         let change = try await propose(content).change
@@ -154,7 +154,7 @@ struct World: Sendable {
     ) async throws {
         for vantage in vantages {
             let seen = Observation(
-                vantage: vantage, address: address, chain: try HostChain(certificate.chain), firstSeen: now,
+                vantage: vantage, address: address, chain: try CertificateChain(certificate.chain), firstSeen: now,
                 lastSeen: now)
             try await catalog.note(
                 [(host: host ?? catalogHost, seen: [seen])], from: vantage, of: app ?? self.app, by: "test")
@@ -174,14 +174,14 @@ struct World: Sendable {
     func approved(_ formats: [ContentFormat] = fewFormats) async throws -> (change: RandomID, certificate: [UInt8]) {
         let spare = try root.leaf(names: [.dns(Self.host)])
         try await catalog.announce(
-            HostChain(spare.chain), from: now + 2 * Self.month, on: catalogHost, of: app, by: "operator")
+            CertificateChain(spare.chain), from: now + 2 * Self.month, on: catalogHost, of: app, by: "operator")
         let change = try await propose(draft { $0.formats = formats }).change
         try await approve(change)
         return (change, spare.der)
     }
 
-    func draft(_ change: (inout Catalog.ContentWishes) throws -> Void = { _ in }) async throws -> Content {
-        var wishes = Catalog.ContentWishes(formats: Self.formats, includesSeen: true)
+    func draft(_ change: (inout Catalog.DraftOptions) throws -> Void = { _ in }) async throws -> Content {
+        var wishes = Catalog.DraftOptions(formats: Self.formats, includesSeen: true)
         try change(&wishes)
         return try await catalog.draft(of: app, wishes)
     }

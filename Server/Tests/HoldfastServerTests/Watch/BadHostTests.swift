@@ -16,12 +16,12 @@ struct BadHostTests {
     enum Flood: CaseIterable, Sendable {
         /// Ends the connection at once.
         case nothing
-        /// Sends octets that are no TLS, without end.
+        /// Sends bytes that are no TLS, without end.
         case noise
         /// Sends the beginnings of handshake messages, without end.
         case records
 
-        var octets: [UInt8] {
+        var bytes: [UInt8] {
             switch self {
             case .nothing: []
             case .noise: [UInt8](repeating: 0x47, count: 1 << 14)
@@ -31,24 +31,24 @@ struct BadHostTests {
         }
     }
 
-    /// Sends the same octets as long as the other side takes them.
+    /// Sends the same bytes as long as the other side takes them.
     private final class FloodHandler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let octets: ByteBuffer
+        private let bytes: ByteBuffer
 
-        init(_ flood: Flood) { octets = ByteBuffer(bytes: flood.octets) }
+        init(_ flood: Flood) { bytes = ByteBuffer(bytes: flood.bytes) }
 
         func channelActive(context: ChannelHandlerContext) {
-            if octets.readableBytes == 0 { context.close(promise: nil) } else { fill(context) }
+            if bytes.readableBytes == 0 { context.close(promise: nil) } else { fill(context) }
         }
 
         func channelWritabilityChanged(context: ChannelHandlerContext) { fill(context) }
 
         private func fill(_ context: ChannelHandlerContext) {
             while context.channel.isActive, context.channel.isWritable {
-                context.writeAndFlush(wrapOutboundOut(octets), promise: nil)
+                context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
             }
         }
     }
@@ -63,10 +63,10 @@ struct BadHostTests {
                 try await shop.announce(world.shown.chain, in: 0)
                 #expect(try await shop.verdicts() == [.known])
                 try await shop.publish()
-                let served = world.publisher.live.current.documents.mapValues(\.octets)
+                let served = world.publisher.live.current.documents.mapValues(\.bytes)
                 try await body(world, shop, server.port) {
                     try await world.publisher.refresh()
-                    #expect(world.publisher.live.current.documents.mapValues(\.octets) == served)
+                    #expect(world.publisher.live.current.documents.mapValues(\.bytes) == served)
                     #expect(world.catalog.ledger.proposals.count == 1)
                     let content = try #require(try await world.publisher.published(shop.app))
                     #expect(content.hosts.first?.certificates.count == 2)
@@ -132,7 +132,7 @@ struct BadHostTests {
             #expect(losses.contains { $0.contains("127.0.0.3") }, "\(losses)")
             // What one place has seen is not proposed, even if somebody asks for it.
             await expectError(.gate) {
-                try await world.catalog.draft(of: shop.app, Catalog.ContentWishes(includesSeen: true))
+                try await world.catalog.draft(of: shop.app, Catalog.DraftOptions(includesSeen: true))
             }
             await middle.shutdown()
         }

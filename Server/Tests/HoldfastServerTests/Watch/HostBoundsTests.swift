@@ -22,14 +22,14 @@ struct HostBoundsTests {
             others = try (0..<11).map { try world.root.leaf(names: [.dns("other\($0).example.com")]).der }
         }
 
-        func chain(_ number: Int) throws -> HostChain {
+        func chain(_ number: Int) throws -> CertificateChain {
             let set = others.indices.filter { number >> $0 & 1 == 1 }.map { others[$0] }
-            return try HostChain([leaf.der] + set)
+            return try CertificateChain([leaf.der] + set)
         }
     }
 
     private func observation(
-        _ chain: HostChain?, at address: String, _ world: World, from vantage: String = "here"
+        _ chain: CertificateChain?, at address: String, _ world: World, from vantage: String = "here"
     ) -> Observation {
         Observation(
             vantage: vantage, address: address, chain: chain, failure: chain == nil ? "nothing" : nil,
@@ -94,7 +94,8 @@ struct HostBoundsTests {
         try await World.run { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             // Another certificate over the published key, as after a renewal.
-            let renewed = try HostChain([world.shown.der] + [world.root.leaf(names: [.dns("x.example.com")]).der])
+            let renewed = try CertificateChain(
+                [world.shown.der] + [world.root.leaf(names: [.dns("x.example.com")]).der])
             try await note([observation(renewed, at: "198.51.100.7", world)], world)
             let chains = try Chains(world)
             var number = 0
@@ -116,8 +117,9 @@ struct HostBoundsTests {
     func said() async throws {
         try await World.run { world in
             let stranger = try world.root.leaf(names: [.dns(World.host)])
-            let chains = try (0..<40).map { _ in try HostChain(world.root.leaf(names: [.dns(World.host)]).chain) }
-            let approved = try HostChain(stranger.chain)
+            let chains = try (0..<40).map { _ in try CertificateChain(world.root.leaf(names: [.dns(World.host)]).chain)
+            }
+            let approved = try CertificateChain(stranger.chain)
             let said = Catalog.sayable(
                 chains + [approved], unlike: [chains[0].fingerprint],
                 [approved.digest: .accepted, chains[1].digest: .approvedKey, chains[2].digest: .approvedKey])
@@ -132,8 +134,8 @@ struct HostBoundsTests {
         try await World.run { world in
             let names = (0..<1_500).map { "host\($0).long-name.example.com" }
             let large = try Chains(world, names: [World.host] + names).leaf
-            #expect(large.der.count > HostChain.maximumBytes)
-            expectError(.invalidValue) { try HostChain(large.chain) }
+            #expect(large.der.count > CertificateChain.maximumBytes)
+            expectError(.invalidValue) { try CertificateChain(large.chain) }
             try await withLoopbackTLSServer(serving: large) { server in
                 let shop = try await Shop([.list], on: server.port, in: world)
                 let report = try await shop.look()
@@ -214,7 +216,7 @@ struct HostBoundsTests {
         try await World.run { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             // What is published is no news, so none of it is in the audit. The world looks from two vantages.
-            let chain = try HostChain(world.shown.chain)
+            let chain = try CertificateChain(world.shown.chain)
             func hand(_ vantage: String) async throws {
                 try await note([observation(chain, at: "192.0.2.1", world, from: vantage)], world, from: vantage)
             }
@@ -241,9 +243,9 @@ struct HostBoundsTests {
             let padding = (0..<700).map { TestGeneralName.dns("host\($0).example.com") }
             func hand(_ chains: [[[UInt8]]], at network: String) async throws {
                 let shown = chains.enumerated().map { (address: "\(network).\($0)", chain: $1) }
-                let octets = SightingsReport.octets(world.catalogHost.label, shown, at: world.now)
+                let bytes = SightingsReport.bytes(world.catalogHost.label, shown, at: world.now)
                 try await world.catalog.take(
-                    SightingsReport(octets), from: "office", of: world.app, by: "test")
+                    SightingsReport(bytes), from: "office", of: world.app, by: "test")
             }
             try await hand([world.shown.chain], at: "198.51.100")
             for _ in 0..<3 {
@@ -255,7 +257,7 @@ struct HostBoundsTests {
                 try await hand(forged, at: "192.0.2")
             }
             let kept = try await world.catalog.observations(of: world.catalogHost, world.app)
-            let shown = try HostChain(world.shown.chain)
+            let shown = try CertificateChain(world.shown.chain)
             #expect(kept.first { $0.address == "198.51.100.0" }?.chain == shown)
             let bytes = try await count("SELECT CAST(sum(length(certificates)) AS BIGINT) FROM chain", world)
             #expect(bytes <= 3 * Int64(Catalog.maximumChainBytes), "\(bytes)")

@@ -50,8 +50,8 @@ struct ShownChainMutationTests {
             case .unpinned, .unreadable: Issue.record("it is pinned, and was shown")
             }
             // What is written down can be read again.
-            let stored = try HostChain(finding.chain)
-            #expect(try HostChain(octets: stored.octets) == stored)
+            let stored = try CertificateChain(finding.chain)
+            #expect(try CertificateChain(bytes: stored.bytes) == stored)
         }
         #expect(kept > 0 && kept < count)
         #expect(verdicts[.known, default: 0] > 0 && verdicts[.invalid, default: 0] > 0, "\(verdicts)")
@@ -72,12 +72,12 @@ struct ShownChainMutationTests {
         ]
         var refused = 0
         _ = campaign(0xADD4, seeds) { mutant in
-            let octets = Array((mutant + [7, 7, 7, 7]).prefix(4))
-            guard let address = IPAddress(octets: octets) else { return }
+            let bytes = Array((mutant + [7, 7, 7, 7]).prefix(4))
+            guard let address = IPAddress(bytes: bytes) else { return }
             guard filter.refusal(of: address) != nil else { return }
             refused += 1
             for form in forms {
-                let other = try #require(IPAddress(octets: form(octets)))
+                let other = try #require(IPAddress(bytes: form(bytes)))
                 #expect(filter.refusal(of: other) != nil, "\(other)")
             }
         }
@@ -98,7 +98,7 @@ struct ShownChainMutationTests {
             let found = (0..<Int.random(in: 0...200, using: &generator)).compactMap { _ -> IPAddress? in
                 let block = blocks[Int.random(in: 0..<blocks.count, using: &generator)]
                 let rest = (0..<(4 - block.count)).map { _ in UInt8.random(in: 0...3, using: &generator) }
-                return IPAddress(octets: block + rest)
+                return IPAddress(bytes: block + rest)
             }
             let watch = HostWatch(validator: validator, resolver: AddressResolver { _ in found })
             let findings = await watch.look(at: watched)

@@ -33,7 +33,7 @@ struct WatcherTests {
                 let host = try CatalogHost(name: World.host, port: Int64(server.port))
                 try await world.catalog.set(host, of: world.app, by: "operator")
                 try await world.catalog.announce(
-                    HostChain(world.announced.chain), from: Story.now, on: host, of: world.app, by: "operator")
+                    CertificateChain(world.announced.chain), from: Story.now, on: host, of: world.app, by: "operator")
                 func look() async throws -> Watcher.Report? {
                     world.clock.advance(by: .seconds(331))
                     return try await watcher.round(using: &generator).first { $0.host == host.label }

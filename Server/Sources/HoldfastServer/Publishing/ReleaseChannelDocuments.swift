@@ -6,7 +6,7 @@ import Synchronization
 /// What clients of an audience get, for clients that run in this process: documents at the public address, or from the
 /// folder where there is none, and answers to challenges where apps ask them, or as the public listener would give them. It
 /// remembers what they got.
-final class AudienceDocuments: RemoteDataProvider {
+final class ReleaseChannelDocuments: RemoteDataProvider {
     /// The name under which they ask.
     private let app: AppName
     /// The address below which everybody finds the folder; nil if nobody has said.
@@ -72,14 +72,14 @@ final class AudienceDocuments: RemoteDataProvider {
 
     private func document(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         if address != nil { return try await reader.data(for: request) }
-        guard let octets = try folder.read(String(request.url.path.dropFirst())) else {
+        guard let bytes = try folder.read(String(request.url.path.dropFirst())) else {
             throw RemoteDataError(status: 404)
         }
-        guard octets.count <= request.maximumBytes else {
+        guard bytes.count <= request.maximumBytes else {
             throw RemoteDataError(
-                .tooLarge, expected: "at most \(request.maximumBytes) bytes", found: "\(octets.count)")
+                .tooLarge, expected: "at most \(request.maximumBytes) bytes", found: "\(bytes.count)")
         }
-        return RemoteDataResponse(.body(Data(octets)))
+        return RemoteDataResponse(.body(Data(bytes)))
     }
 
     private func answer(to challenge: Challenge) async throws -> RemoteDataResponse {
@@ -88,7 +88,7 @@ final class AudienceDocuments: RemoteDataProvider {
         let body = app.answer(at: now)
         // A program may sign it.
         let signature = await ProgramThreads.run { () -> [UInt8]? in
-            try? key.signature(for: challenge.signedOctets(body))
+            try? key.signature(for: challenge.signedBytes(body))
         }
         guard let signature else { throw RemoteDataError(status: 503) }
         isAnswered.withLock { $0 = true }

@@ -2,10 +2,10 @@ import Holdfast
 import HoldfastPublishing
 
 /// Which announcements a content follows.
-extension AppScene {
+extension AppSnapshot {
     /// The snapshot that a content is evaluated with: without the announced chains that it leaves out. Those must not be
     /// installed before another content has them, so that one announcement cannot hold up unrelated changes.
-    func planning(_ content: Content) -> AppScene {
+    func planning(_ content: Content) -> AppSnapshot {
         var scene = self
         // Clients of a format that names certificates are locked out by a known key in an unknown certificate.
         let namesCertificates = content.formats.contains { !$0.kind.isPinFile }
@@ -24,9 +24,9 @@ extension AppScene {
     /// Without announcements that are not the host's own, with why each is not: an earlier version took any, and the
     /// anchors of the app may have changed since.
     func fitAnnouncements(of host: Host, by check: AnnouncementCheck) -> (
-        chains: [NextShown.Chain], keys: [[UInt8]], refusals: [Digest: ServerError]
+        chains: [AnnouncedCertificates.Chain], keys: [[UInt8]], refusals: [Digest: ServerError]
     ) {
-        var (chains, keys, refusals): ([NextShown.Chain], [[UInt8]], [Digest: ServerError]) = ([], [], [:])
+        var (chains, keys, refusals): ([AnnouncedCertificates.Chain], [[UInt8]], [Digest: ServerError]) = ([], [], [:])
         for next in host.next.chains {
             do throws(ServerError) {
                 try check.check(next.chain, for: host.host)
@@ -87,7 +87,7 @@ extension AppScene {
             func check(_ digest: Digest, _ what: String, isLeaf: Bool) {
                 let name = "\(label): \(what) \(digest)"
                 if let subject = Pin.Subject(isKey: what == "key"),
-                    let pin = try? Pin(subject: subject, digest: digest.octets),
+                    let pin = try? Pin(subject: subject, digest: digest.bytes),
                     let refusal = Self.refusal(of: pin)
                 {
                     return lines.append("\(name) is \(refusal)")
@@ -185,18 +185,18 @@ extension AppScene {
         return facts.joined(separator: "; ")
     }
 
-    private static func words(_ origin: NextShown.Origin?) -> String {
+    private static func words(_ origin: AnnouncedCertificates.Origin?) -> String {
         origin.map { " by \($0.actor) at \(time($0.time))" } ?? ", by whom was not recorded"
     }
 
     private static func time(_ seconds: Int64) -> String { UTCText.encode(seconds) ?? "\(seconds)" }
 }
 
-extension AppScene.Host {
+extension AppSnapshot.Host {
     /// The same host with other announced chains.
-    func announcing(_ chains: [NextShown.Chain]) -> AppScene.Host {
+    func announcing(_ chains: [AnnouncedCertificates.Chain]) -> AppSnapshot.Host {
         var host = self
-        host.next = NextShown(chains: chains, keys: next.keys, origins: next.origins)
+        host.next = AnnouncedCertificates(chains: chains, keys: next.keys, origins: next.origins)
         return host
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// Gates that let no client judge name those that would be lost all the same.
 @Suite("Gates that ask no client")
-struct ConcernedClientsTests {
+struct AffectedClientsTests {
     private static let list = "CertStore apps with the list lists/bank.json"
     private static let trust = "trust-server apps with trust/gcx.json.signed"
     private static let label = "api.example.com:443"
@@ -25,7 +25,7 @@ struct ConcernedClientsTests {
             id: Story.id(1), content: content, outlook: [], baseGeneration: 0, forced: [], proposer: nil,
             reason: "a test",
             proposed: world.now, canaryBegan: nil, approvals: [], ended: nil)
-        let keeper = GateKeeper(scene: try await world.catalog.scene(of: content.app), change: change)
+        let keeper = GateRunner(scene: try await world.catalog.scene(of: content.app), change: change)
         let refusal = try #require(await keeper.report().report.refusal)
         #expect(refusal.gate == .validation)
         return refusal.refusals
@@ -125,7 +125,7 @@ struct ConcernedClientsTests {
             let hurried = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             let begins = world.now + 43_200
             try await world.catalog.announce(
-                HostChain(hurried.chain), from: begins, on: world.catalogHost, of: world.app, by: "operator")
+                CertificateChain(hurried.chain), from: begins, on: world.catalogHost, of: world.app, by: "operator")
             let waiting = try #require(try await world.propose(few(world), forcing: [.outlook]).report.refusal)
             #expect(waiting.gate == .canary)
             let words =

@@ -1,9 +1,9 @@
-extension ConcernedClients {
+extension AffectedClients {
     /// Who asks for a document in a place that has another, or none, and what they go on with.
     func asking(for path: String) -> String {
         guard let content = scene.published else { return "nobody asks for it anymore" }
         let format = content.formats.first { format in
-            let paths = Audience.allCases.compactMap { content.path(of: format.kind, for: $0) }
+            let paths = ReleaseChannel.allCases.compactMap { content.path(of: format.kind, for: $0) }
             return paths.contains { $0.utf8.elementsEqual(path.utf8) }
                 || format.kind == .repository && RepositoryPath.isServed(path, by: content.app)
         }

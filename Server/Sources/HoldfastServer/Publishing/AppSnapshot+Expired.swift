@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-extension AppScene {
+extension AppSnapshot {
     /// More sentences than anybody reads.
-    private static let greatestCount = 16
+    private static let maximumCount = 16
 
     /// The servers that show a certificate that has expired, in words. Nobody whom they answer gets in, and no change can
     /// help: that is why no gate refuses one for it, and why it has to be said.
@@ -27,7 +27,7 @@ extension AppScene {
             }
         }
         let count = all.count
-        return count > Self.greatestCount
-            ? Array(all.prefix(Self.greatestCount)) + ["and \(count - Self.greatestCount) more"] : all
+        return count > Self.maximumCount
+            ? Array(all.prefix(Self.maximumCount)) + ["and \(count - Self.maximumCount) more"] : all
     }
 }

@@ -2,7 +2,7 @@ import HoldfastPublishing
 
 /// What decides where a change is on its way. What it publishes and its outlook are known by their digests, so that lists
 /// read neither.
-struct ChangeStanding: Sendable, Hashable {
+struct ChangeStatus: Sendable, Hashable {
     let id: RandomID
     let app: AppName
     /// The digest of the content.
@@ -90,8 +90,8 @@ struct ChangeStanding: Sendable, Hashable {
 
 extension Change {
     /// What decides where it is on its way.
-    var standing: ChangeStanding {
-        ChangeStanding(
+    var standing: ChangeStatus {
+        ChangeStatus(
             id: id, app: content.app, content: content.digest, outlook: Digest(of: outlook),
             baseGeneration: baseGeneration, forced: forced, proposer: proposer, reason: reason, proposed: proposed,
             approvals: approvals, ended: ended, barred: barred, canaryBegan: canaryBegan)
@@ -110,11 +110,11 @@ extension Catalog {
     /// - Throws: ``ServerError`` `notFound`.
     static func standing(
         of id: RandomID, _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> ChangeStanding {
+    ) throws(ServerError) -> ChangeStatus {
         guard let proposal = ledger.proposals[id] else {
             throw missingChange(id)
         }
-        return ChangeStanding(
+        return ChangeStatus(
             id: id, app: proposal.app, content: proposal.content, outlook: proposal.outlook,
             baseGeneration: proposal.baseGeneration, forced: try gates(proposal.forced), proposer: proposal.proposer,
             reason: proposal.reason, proposed: proposal.time,
@@ -125,7 +125,7 @@ extension Catalog {
 
     /// Where a change is on its way, without what it publishes.
     /// - Throws: ``ServerError`` `notFound`.
-    func standing(of id: RandomID) async throws(ServerError) -> ChangeStanding {
+    func standing(of id: RandomID) async throws(ServerError) -> ChangeStatus {
         try await look { session, ledger throws(ServerError) in try Self.standing(of: id, session, ledger) }
     }
 }

@@ -2,7 +2,7 @@ import Logging
 
 /// Says once what does not work, again every ten minutes, and once when it works again: a database that stays locked would
 /// fill the log otherwise.
-struct Troubles {
+struct RepeatedErrorLog {
     private struct Trouble {
         let kind: String
         let time: ContinuousClock.Instant

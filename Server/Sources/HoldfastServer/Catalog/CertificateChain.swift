@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 /// A chain of certificates as a server shows it, or is about to.
-public struct HostChain: Sendable, Hashable {
+public struct CertificateChain: Sendable, Hashable {
     /// DER of the certificates, the server's own first.
     public let certificates: [[UInt8]]
 
@@ -36,30 +36,30 @@ public struct HostChain: Sendable, Hashable {
         self.certificates = certificates
     }
 
-    /// The digest of ``octets``.
-    public var digest: Digest { Digest(of: octets) }
+    /// The digest of ``bytes``.
+    public var digest: Digest { Digest(of: bytes) }
 
     /// The DER of all, one after another.
-    var octets: [UInt8] { Array(certificates.joined()) }
+    var bytes: [UInt8] { Array(certificates.joined()) }
 
     /// Reads certificates that stand one after another.
-    init(octets: [UInt8]) throws(ServerError) {
+    init(bytes: [UInt8]) throws(ServerError) {
         var certificates: [[UInt8]] = []
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty, certificates.count <= Self.limit {
             guard let length = Self.length(rest), length <= rest.count else { break }
             certificates.append(Array(rest.prefix(length)))
             rest = rest.dropFirst(length)
         }
         guard rest.isEmpty else {
-            throw ServerError(.damagedDatabase, of: "chain", expected: "certificates", found: "other octets")
+            throw ServerError(.damagedDatabase, of: "chain", expected: "certificates", found: "other bytes")
         }
         try self.init(stored: certificates)
     }
 
     /// The length of a SEQUENCE with its header; nil for anything else.
-    private static func length(_ octets: ArraySlice<UInt8>) -> Int? {
-        let head = Array(octets.prefix(5))
+    private static func length(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let head = Array(bytes.prefix(5))
         guard head.count > 2, head[0] == 0x30 else { return nil }
         guard head[1] >= 0x80 else { return Int(head[1]) + 2 }
         let count = Int(head[1] & 0x7F)
@@ -83,7 +83,7 @@ public struct HostChain: Sendable, Hashable {
     var end: Int64? { leaf.map { Int64($0.notAfter.timeIntervalSince1970) } }
 }
 
-extension HostChain {
+extension CertificateChain {
     /// DER of the SubjectPublicKeyInfo of each certificate.
     var publicKeys: [[UInt8]] {
         certificates.compactMap { try? X509Certificate(der: $0) }.map { Array($0.subjectPublicKeyInfo) }

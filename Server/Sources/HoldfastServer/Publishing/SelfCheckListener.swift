@@ -3,7 +3,7 @@ import Holdfast
 import Synchronization
 
 /// Where the public listener of this process answers, for clients that run in it: they take the way that apps take.
-public final class OwnListener: Sendable {
+public final class SelfCheckListener: Sendable {
     /// How it is asked.
     struct Way: Sendable {
         /// The address below which it answers.

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// It is a lock in a transaction that stays open, so it is gone when the process is, however that ends, and it works
 /// through a pooler in transaction mode. Commands need none.
-public final class DatabaseHold: Sendable {
+public final class DatabaseLock: Sendable {
     private let slot: PostgreSQLSlot
     /// The process of the database that has the lock; nil while there is none.
     private let backend: Backend
@@ -30,17 +30,17 @@ public final class DatabaseHold: Sendable {
     /// - Throws: ``ServerError`` `databaseInUse` if a server of before has it alone, or somebody changes its tables;
     ///   `newerDatabase` for tables that this program cannot work on; `readOnlyDatabase` for a copy that follows another
     ///   database; `unreachableDatabase`.
-    public static func take(_ address: PostgreSQLAddress) async throws(ServerError) -> DatabaseHold {
+    public static func take(_ address: PostgreSQLAddress) async throws(ServerError) -> DatabaseLock {
         try await take(address, migrations: .newest)
     }
 
     /// - Parameter migrations: the steps that this program knows.
     static func take(
         _ address: PostgreSQLAddress, migrations: PostgreSQLMigrations
-    ) async throws(ServerError) -> DatabaseHold {
+    ) async throws(ServerError) -> DatabaseLock {
         let limits = PostgreSQLLimits.usual
         let backend = Backend()
-        let hold = DatabaseHold(
+        let hold = DatabaseLock(
             PostgreSQLSlot("holdfast.postgresql.hold", limits) { () throws(ServerError) in
                 let connection = try PostgreSQLConnection(address, limits: limits, clock: nil)
                 let process = try take(connection, migrations)

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastPublishing
 
 /// The clients that an outlook would lose, in words, for the gate that each concerns.
-struct OutlookLosses {
+struct LostClients {
     /// What clients of the new documents cannot reach though it is shown now: something that is served was dropped.
     private(set) var dropped: [String] = []
     /// The clients that refuse a document.
@@ -20,7 +20,7 @@ struct OutlookLosses {
     /// - Parameter leavesTime: whether to leave out announced chains that begin late enough for a change that starts now to
     ///   reach all clients first. ``PublishingDeadline`` has the time until when to publish that change.
     init(
-        _ outlook: PublicationOutlook, _ scene: AppScene, excusing present: PublicationOutlook? = nil,
+        _ outlook: PublicationOutlook, _ scene: AppSnapshot, excusing present: PublicationOutlook? = nil,
         leavingTime leavesTime: Bool = false
     ) {
         let lockedOutNow = present.map(LockedOutClients.init)
@@ -61,7 +61,7 @@ struct OutlookLosses {
     /// Whether no client would be lost.
     var isEmpty: Bool { dropped.isEmpty && refused.isEmpty && lockedOut.isEmpty }
 
-    private static func isShownNow(_ row: PublicationOutlook.Row, _ scene: AppScene) -> Bool {
+    private static func isShownNow(_ row: PublicationOutlook.Row, _ scene: AppSnapshot) -> Bool {
         guard let host = row.hostIndex, let place = row.presentation else { return false }
         return place < scene.hosts[host].shown.count
     }
@@ -106,7 +106,7 @@ extension PublicationOutlook.Row {
     /// Whether an announced chain begins late enough for a change that starts now to reach these clients first. The change
     /// has yet to be published, and no client is locked out before the chain begins.
     /// - Parameter scene: where the outlook looked.
-    func awaitsPublication(in scene: AppScene) -> Bool {
+    func awaitsPublication(in scene: AppSnapshot) -> Bool {
         guard isUnpublished, let host = hostIndex, let place = presentation, let start,
             client != .shippedPins || OutlookMaker.isOfNextBuild(appVersions)
         else { return false }

@@ -1,12 +1,12 @@
 /// The time axis of a picture: seconds to units of its coordinates.
-struct PictureScale: Sendable, Hashable {
+struct ChartScale: Sendable, Hashable {
     /// What is shown.
     let range: ClosedRange<Int64>
     /// Where it begins and ends.
     let left: Int64
     let right: Int64
 
-    let form: PictureForm
+    let form: ChartLayout
 
     /// From a few hours to a few years.
     private static let steps: [Int64] = [
@@ -19,7 +19,7 @@ struct PictureScale: Sendable, Hashable {
     ///   - form: what the picture has room for.
     ///   - left: where it begins; nil for where bars of the form do.
     ///   - right: where it ends.
-    init(_ range: ClosedRange<Int64>, in form: PictureForm = .wide, left: Int64? = nil, right: Int64? = nil) {
+    init(_ range: ClosedRange<Int64>, in form: ChartLayout = .wide, left: Int64? = nil, right: Int64? = nil) {
         (self.range, self.form) = (range, form)
         self.left = left ?? form.left
         self.right = right ?? form.right
@@ -41,7 +41,7 @@ struct PictureScale: Sendable, Hashable {
     /// Times to write above it.
     var ticks: [(x: Int64, words: String)] {
         let span = range.upperBound - range.lowerBound
-        let step = Self.steps.first { span / $0 <= form.greatestTickCount } ?? max(1, span / form.greatestTickCount)
+        let step = Self.steps.first { span / $0 <= form.maximumTickCount } ?? max(1, span / form.maximumTickCount)
         let first = (range.lowerBound / step + 1) * step
         return stride(from: first, through: range.upperBound, by: Int(step)).prefix(16).map { time in
             (x(time), step < 86_400 ? String(PageText.time(time).suffix(5)) : PageText.day(time))

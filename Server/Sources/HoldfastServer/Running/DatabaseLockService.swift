@@ -3,8 +3,8 @@ import ServiceLifecycle
 
 /// Keeps the right to serve from a database, and ends the server when somebody has taken it alone, or has changed the tables
 /// so that this program cannot work on them.
-struct DatabaseHoldService: Service {
-    let hold: DatabaseHold
+struct DatabaseLockService: Service {
+    let hold: DatabaseLock
     let logger: Logger
 
     /// How often in succession somebody has to have it alone: whoever cannot open what it took gives it back at once.
@@ -17,7 +17,7 @@ struct DatabaseHoldService: Service {
         let loss: ServerError? = await cancelWhenGracefulShutdown {
             var losses = 0
             while !Task.isCancelled {
-                try? await Task.sleep(for: DatabaseHold.pause)
+                try? await Task.sleep(for: DatabaseLock.pause)
                 guard !Task.isCancelled else { break }
                 do throws(ServerError) {
                     try await hold.renew()

@@ -1,13 +1,13 @@
 /// A document of a content, as it is to be published.
-struct MadeDocument: Sendable, Hashable {
+struct SignedDocument: Sendable, Hashable {
     /// Its format.
     let kind: ContentFormat.Kind
     /// Its path, without a slash at the beginning.
     let path: String
     /// The value of `Content-Type`.
     let mediaType: String
-    /// The octets.
-    let octets: [UInt8]
+    /// The bytes.
+    let bytes: [UInt8]
     /// After how many seconds clients ask again.
     let refresh: Int64
     /// The last second at which clients accept it, in seconds since 1970.

@@ -4,7 +4,7 @@ import Synchronization
 /// Who may have clients judge something now. A call can keep a processor busy for seconds: each announcement, format and age
 /// of clients is one more question. Half of the processors do that at most, and one call of a token at a time. The others
 /// wait, and the token whose turn is longest ago is next.
-final class JudgingTurns: Sendable {
+final class EvaluationLimiter: Sendable {
     private struct Waiting {
         let token: String
         let continuation: CheckedContinuation<Void, Never>
@@ -33,13 +33,13 @@ final class JudgingTurns: Sendable {
         mutating func begin(_ token: String) {
             running.insert(token)
             count += 1
-            if turns.count >= Catalog.greatestTokenCount { turns = [:] }
+            if turns.count >= Catalog.maximumTokenCount { turns = [:] }
             turns[token] = count
         }
     }
 
     /// How many calls of a token wait; more are asked to come back.
-    static let greatestWait = 16
+    static let maximumWait = 16
 
     private let limit: Int
     private let state = Mutex(State())
@@ -50,7 +50,7 @@ final class JudgingTurns: Sendable {
     /// Waits for a turn of a token.
     /// - Returns: false if too many of its calls wait already.
     func begin(_ token: String) async -> Bool {
-        let isRefused = state.withLock { $0.waiting.count { $0.token == token } >= Self.greatestWait }
+        let isRefused = state.withLock { $0.waiting.count { $0.token == token } >= Self.maximumWait }
         guard !isRefused else { return false }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let next = state.withLock { state in

@@ -7,13 +7,13 @@ import Testing
 @testable import HoldfastServer
 
 @Suite("Turns at having clients judge", .timeLimit(.minutes(5)))
-struct JudgingTurnsTests {
+struct EvaluationLimiterTests {
     private final class Order: Sendable {
         let tokens = Mutex<[String]>([])
     }
 
     /// Has calls of tokens come one after another while the first has its turn, and says in which order they ran.
-    private func order(_ tokens: [String], _ turns: JudgingTurns) async throws -> [String] {
+    private func order(_ tokens: [String], _ turns: EvaluationLimiter) async throws -> [String] {
         let order = Order()
         #expect(await turns.begin("first"))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -33,23 +33,23 @@ struct JudgingTurnsTests {
 
     @Test("Many calls of one token hold up another's by one: whose turn is longest ago is next")
     func fairness() async throws {
-        let turns = JudgingTurns(1)
+        let turns = EvaluationLimiter(1)
         #expect(try await order(["a", "a", "a", "b"], turns).prefix(2) == ["a", "b"])
         #expect(try await order(["a", "a", "first", "c"], turns) == ["c", "a", "first", "a"])
     }
 
     @Test("One call of a token runs at a time, and no more than the limit of all; sixteen wait, and others are refused")
     func limits() async throws {
-        let turns = JudgingTurns(2)
+        let turns = EvaluationLimiter(2)
         #expect(await turns.begin("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<JudgingTurns.greatestWait {
+            for _ in 0..<EvaluationLimiter.maximumWait {
                 group.addTask {
                     #expect(await turns.begin("a"))
                     turns.end("a")
                 }
             }
-            try await eventually("as many wait as may") { turns.waiting >= JudgingTurns.greatestWait }
+            try await eventually("as many wait as may") { turns.waiting >= EvaluationLimiter.maximumWait }
             #expect(await !turns.begin("a"))
             // Another token has room, and a third waits for one of the two.
             #expect(await turns.begin("b"))
@@ -57,7 +57,7 @@ struct JudgingTurnsTests {
                 #expect(await turns.begin("c"))
                 turns.end("c")
             }
-            try await eventually("another one waits") { turns.waiting > JudgingTurns.greatestWait }
+            try await eventually("another one waits") { turns.waiting > EvaluationLimiter.maximumWait }
             turns.end("b")
             turns.end("a")
             try await group.waitForAll()
@@ -77,16 +77,17 @@ struct JudgingTurnsTests {
     }
 
     /// Does something while a call of a token has its turn, and as many of its calls wait as may.
-    private func withWaiting(_ token: String, _ turns: JudgingTurns, _ body: () async throws -> Void) async throws {
+    private func withWaiting(_ token: String, _ turns: EvaluationLimiter, _ body: () async throws -> Void) async throws
+    {
         #expect(await turns.begin(token))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<JudgingTurns.greatestWait {
+            for _ in 0..<EvaluationLimiter.maximumWait {
                 group.addTask {
                     _ = await turns.begin(token)
                     turns.end(token)
                 }
             }
-            try await eventually("as many wait as may") { turns.waiting >= JudgingTurns.greatestWait }
+            try await eventually("as many wait as may") { turns.waiting >= EvaluationLimiter.maximumWait }
             try await body()
             turns.end(token)
             try await group.waitForAll()
@@ -97,7 +98,7 @@ struct JudgingTurnsTests {
     func everyCall() async throws {
         try await AdministrationSite.run { site in
             let change = try await site.propose()
-            let turns = JudgingTurns(1)
+            let turns = EvaluationLimiter(1)
             let responder = AdministrationResponder(
                 publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, turns: turns)
             let head = site.world.catalog.ledger.chain.head
@@ -128,7 +129,7 @@ struct JudgingTurnsTests {
     func refused() async throws {
         try await AdministrationSite.run { site in
             let change = try await site.propose()
-            let turns = JudgingTurns(1)
+            let turns = EvaluationLimiter(1)
             let responder = AdministrationResponder(
                 publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, turns: turns)
             func answer(_ target: String) async throws -> ListenerAnswer {

@@ -3,7 +3,7 @@ public import ServiceLifecycle
 import Synchronization
 
 /// Tries again and again to open a server whose database cannot be used, and ends when that works.
-public final class FolderMending: Service {
+public final class FolderRepair: Service {
     private let folder: ServerFolder
     private let clock: any WallClock
     private let done = Mutex(false)

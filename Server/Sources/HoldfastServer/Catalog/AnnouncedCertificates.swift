@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 /// What the owner of a host announced: what it is about to show, and keys that stand ready.
-public struct NextShown: Sendable, Hashable {
+public struct AnnouncedCertificates: Sendable, Hashable {
     /// The person or token that announced something, and the time.
     public struct Origin: Sendable, Hashable {
         /// Such as `token NAME`, as the audit names it.
@@ -14,14 +14,14 @@ public struct NextShown: Sendable, Hashable {
     /// A chain that is to be shown.
     public struct Chain: Sendable, Hashable {
         /// The chain.
-        public let chain: HostChain
+        public let chain: CertificateChain
         /// The first second at which it may be shown, in seconds since 1970.
         public let begins: Int64
         /// The person or token that announced it; nil if that was not recorded.
         public let origin: Origin?
 
         /// Announces a chain.
-        public init(_ chain: HostChain, from begins: Int64, origin: Origin? = nil) {
+        public init(_ chain: CertificateChain, from begins: Int64, origin: Origin? = nil) {
             self.chain = chain
             self.begins = begins
             self.origin = origin
@@ -45,15 +45,15 @@ public struct NextShown: Sendable, Hashable {
     var count: Int { chains.count + keys.count }
 
     /// Without the chains whose own certificate has expired.
-    func lasting(at now: Int64) -> NextShown {
+    func lasting(at now: Int64) -> AnnouncedCertificates {
         let chains = chains.filter { next in
             next.chain.leaf.map { Int64($0.notAfter.timeIntervalSince1970) >= now } ?? true
         }
-        return NextShown(chains: chains, keys: keys, origins: origins)
+        return AnnouncedCertificates(chains: chains, keys: keys, origins: origins)
     }
 
     /// What the audit has the digest of.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         // An announcement without a recorded origin keeps its digest.
         var members: [String: CanonicalJSON] = [
             "chains": .array(
@@ -68,15 +68,15 @@ public struct NextShown: Sendable, Hashable {
         ]
         let origins = Dictionary(uniqueKeysWithValues: self.origins.map { ("\($0)", $1.json) })
         if !origins.isEmpty { members["origins"] = .object(origins) }
-        return CanonicalJSON.object(members).octets
+        return CanonicalJSON.object(members).bytes
     }
 }
 
-extension NextShown {
+extension AnnouncedCertificates {
     /// The digests of the certificates and keys that were announced.
     var digests: Set<Digest> { Set(keys.map { Digest(of: $0) } + chains.flatMap { $0.chain.digestsOfLeaf }) }
 }
 
-extension NextShown.Origin {
+extension AnnouncedCertificates.Origin {
     fileprivate var json: CanonicalJSON { .object(["by": .text(actor), "at": .integer(time)]) }
 }

@@ -1,11 +1,11 @@
 /// Everything about an app that a change is judged by, read in one transaction.
-struct AppScene: Sendable {
+struct AppSnapshot: Sendable {
     /// A host with what it shows and is about to show.
     struct Host: Sendable {
         let host: CatalogHost
         let observations: [Observation]
         /// What it is about to show. Nobody installs a certificate that has expired, so what was announced with it is over.
-        var next: NextShown
+        var next: AnnouncedCertificates
         /// The vantages that have seen a certificate lately, as the audit has it.
         let vantages: [Digest: [String]]
         /// What is shown, each chain at each address once, whoever has seen it: as it was seen last, and if anybody has
@@ -13,7 +13,8 @@ struct AppScene: Sendable {
         let shown: [Observation]
 
         init(
-            _ host: CatalogHost, _ observations: [Observation], _ next: NextShown, _ vantages: [Digest: [String]],
+            _ host: CatalogHost, _ observations: [Observation], _ next: AnnouncedCertificates,
+            _ vantages: [Digest: [String]],
             at now: Int64
         ) {
             (self.host, self.observations, self.vantages) = (host, observations, vantages)
@@ -66,12 +67,12 @@ extension Catalog {
     ///   - name: the app.
     ///   - content: a content whose keys are needed as well as those of what is published; nil for none.
     /// - Throws: ``ServerError``; `clock` while nothing can be judged.
-    func scene(of name: AppName, for content: Content? = nil) async throws(ServerError) -> AppScene {
+    func scene(of name: AppName, for content: Content? = nil) async throws(ServerError) -> AppSnapshot {
         try await look { [self] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)
             let now = try session.now()
             try requireTime(now, after: ledger.latestTime)
-            var hosts: [AppScene.Host] = []
+            var hosts: [AppSnapshot.Host] = []
             for (id, host) in try Self.hosts(of: name, session, ledger) {
                 let seen = try Self.observations(id, session)
                 let vantages = Dictionary(
@@ -79,7 +80,7 @@ extension Catalog {
                         ($0, ledger.vantages(of: $0, host, name, at: now))
                     }, uniquingKeysWith: { first, _ in first })
                 hosts.append(
-                    AppScene.Host(
+                    AppSnapshot.Host(
                         host, seen, try Self.next(id, host, name, session, ledger), vantages, at: now))
             }
             let publications = try Self.publications(
@@ -88,7 +89,7 @@ extension Catalog {
             if let canary = ledger.canaries[name] {
                 contents.append(try Self.change(canary.change, session, ledger).content)
             }
-            return AppScene(
+            return AppSnapshot(
                 app: app, hosts: hosts, publications: publications,
                 publicKeys: try Self.publicKeys(of: contents, and: hosts, session),
                 generation: ledger.generation(of: name),
@@ -110,7 +111,7 @@ extension Catalog {
 
     /// The whole keys of contents, as far as they are known, and of what hosts show and are about to show.
     private static func publicKeys(
-        of contents: [Content], and hosts: [AppScene.Host], _ session: any StorageSession
+        of contents: [Content], and hosts: [AppSnapshot.Host], _ session: any StorageSession
     ) throws(ServerError) -> [Digest: [UInt8]] {
         var keys: [Digest: [UInt8]] = [:]
         let chains = hosts.flatMap { $0.observations.compactMap(\.chain) + $0.next.chains.map(\.chain) }
@@ -121,14 +122,14 @@ extension Catalog {
 
     private static func publications(
         of app: AppName, since oldest: Int64, _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> [AppScene.Publication] {
+    ) throws(ServerError) -> [AppSnapshot.Publication] {
         let all = ledger.apps[app] ?? []
-        var publications: [AppScene.Publication] = []
+        var publications: [AppSnapshot.Publication] = []
         for (index, publication) in all.enumerated() {
             let replaced = index + 1 < all.count ? all[index + 1].time : nil
             guard replaced.map({ $0 >= oldest }) ?? true else { continue }
             publications.append(
-                AppScene.Publication(
+                AppSnapshot.Publication(
                     content: try content(of: publication, app, session), published: publication.time, replaced: replaced
                 ))
         }

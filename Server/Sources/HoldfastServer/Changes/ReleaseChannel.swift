@@ -1,5 +1,5 @@
 /// For whom documents are.
-enum Audience: Sendable, CaseIterable {
+enum ReleaseChannel: Sendable, CaseIterable {
     case everybody
     /// Who has a change before everybody, under paths of its own.
     case canary
@@ -8,7 +8,7 @@ enum Audience: Sendable, CaseIterable {
     func name(of app: AppName) -> AppName? {
         switch self {
         case .everybody: app
-        case .canary: AppName(octets: "\(app)-canary".utf8)
+        case .canary: AppName(bytes: "\(app)-canary".utf8)
         }
     }
 }
@@ -16,7 +16,7 @@ enum Audience: Sendable, CaseIterable {
 extension Content {
     /// Where an audience finds a document; nil for formats that are not one file or are not published, and for a canary
     /// without a name.
-    func path(of kind: ContentFormat.Kind, for audience: Audience) -> String? {
+    func path(of kind: ContentFormat.Kind, for audience: ReleaseChannel) -> String? {
         guard let name = audience.name(of: app), let format = formats.first(where: { $0.kind == kind }) else {
             return nil
         }
@@ -25,12 +25,12 @@ extension Content {
     }
 
     /// Where an audience finds all documents that are files.
-    func paths(for audience: Audience) -> [String] { formats.compactMap { path(of: $0.kind, for: audience) } }
+    func paths(for audience: ReleaseChannel) -> [String] { formats.compactMap { path(of: $0.kind, for: audience) } }
 }
 
 extension Ledger {
     /// The digest of the content that an audience has; nil before the first.
-    func content(for audience: Audience, of app: AppName) -> Digest? {
+    func content(for audience: ReleaseChannel, of app: AppName) -> Digest? {
         let held = audience == .canary ? canaries[app].flatMap { proposals[$0.change]?.content } : nil
         return held ?? publication(of: app)?.content
     }

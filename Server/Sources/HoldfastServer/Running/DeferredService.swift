@@ -2,7 +2,7 @@ import ServiceLifecycle
 
 /// A service that begins once everything that is served was read: whatever looks at that would find nothing before, and the
 /// processors are for whoever is asked by clients.
-struct AfterStart: Service {
+struct DeferredService: Service {
     let service: any Service
     let live: LiveSnapshot
 

@@ -2,13 +2,13 @@ import Holdfast
 
 /// The clients of an app in words, for gates that let no client judge: what each kind would lose with a change, and what it
 /// goes on with as long as that is not published.
-struct ConcernedClients {
-    let scene: AppScene
+struct AffectedClients {
+    let scene: AppSnapshot
 
     /// More sentences or names than anybody reads.
     private static let limit = 16
 
-    init(_ scene: AppScene) { self.scene = scene }
+    init(_ scene: AppSnapshot) { self.scene = scene }
 
     /// The clients of a content, each kind with the hosts that it dials.
     static func words(_ content: Content) -> String {

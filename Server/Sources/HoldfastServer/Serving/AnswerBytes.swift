@@ -5,7 +5,7 @@ import NIOHTTP1
 ///
 /// NIO's encoder and its validation of headers cost as much as a signature together. What they do here in general for any
 /// part of any message, this does for the one form that answers have, and writes it at once.
-enum AnswerOctets {
+enum AnswerBytes {
     /// To a client that waits with its body until it is told to go on (RFC 9110 15.2.1).
     static let goOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -16,29 +16,29 @@ enum AnswerOctets {
         _ status: HTTPResponseStatus, _ fields: [(name: String, value: String)], with allocator: ByteBufferAllocator,
         room: Int
     ) -> ByteBuffer? {
-        var octets = allocator.buffer(capacity: 512 + room)
-        octets.writeStaticString("HTTP/1.1 ")
-        octets.writeString(String(status.code))
-        octets.writeStaticString(" ")
-        octets.writeString(status.reasonPhrase)
+        var bytes = allocator.buffer(capacity: 512 + room)
+        bytes.writeStaticString("HTTP/1.1 ")
+        bytes.writeString(String(status.code))
+        bytes.writeStaticString(" ")
+        bytes.writeString(status.reasonPhrase)
         for (name, value) in fields {
             guard !name.isEmpty, name.utf8.allSatisfy(isTokenCharacter), value.utf8.allSatisfy(isFieldCharacter) else {
                 return nil
             }
-            octets.writeStaticString("\r\n")
-            octets.writeString(name)
-            octets.writeStaticString(": ")
-            octets.writeString(value)
+            bytes.writeStaticString("\r\n")
+            bytes.writeString(name)
+            bytes.writeStaticString(": ")
+            bytes.writeString(value)
         }
-        octets.writeStaticString("\r\n\r\n")
-        return octets
+        bytes.writeStaticString("\r\n\r\n")
+        return bytes
     }
 
     /// RFC 9110 5.6.2. Of its signs, those that names of fields have.
-    private static func isTokenCharacter(_ octet: UInt8) -> Bool {
-        ASCIIText.isAlphanumeric(octet) || octet == UInt8(ascii: "-") || octet == UInt8(ascii: "_")
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        ASCIIText.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
     /// RFC 9110 5.5, without what is obsolete.
-    private static func isFieldCharacter(_ octet: UInt8) -> Bool { (0x20...0x7E).contains(octet) || octet == 0x09 }
+    private static func isFieldCharacter(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) || byte == 0x09 }
 }

@@ -1,6 +1,6 @@
 /// A picture is drawn twice, and screens show the one that they have room for: letters of one that shrinks could not be
 /// read.
-enum PictureForm: String, Sendable, Hashable, CaseIterable {
+enum ChartLayout: String, Sendable, Hashable, CaseIterable {
     /// Names stand beside the bars.
     case wide
     /// Names stand above the bars.
@@ -13,7 +13,7 @@ enum PictureForm: String, Sendable, Hashable, CaseIterable {
     /// Where bars end.
     var right: Int64 { width - (self == .wide ? 12 : 8) }
     /// How many times there is room for above it.
-    var greatestTickCount: Int64 { self == .wide ? 7 : 3 }
+    var maximumTickCount: Int64 { self == .wide ? 7 : 3 }
     /// What names take of each row's height.
     var nameHeight: Int64 { self == .wide ? 0 : 30 }
 

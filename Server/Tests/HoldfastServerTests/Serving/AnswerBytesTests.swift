@@ -4,10 +4,10 @@ import Testing
 
 @testable import HoldfastServer
 
-@Suite("Answers as octets")
-struct AnswerOctetsTests {
+@Suite("Answers as bytes")
+struct AnswerBytesTests {
     private func head(_ status: HTTPResponseStatus, _ fields: [(name: String, value: String)]) -> String? {
-        AnswerOctets.head(status, fields, with: ByteBufferAllocator(), room: 0).map { String(buffer: $0) }
+        AnswerBytes.head(status, fields, with: ByteBufferAllocator(), room: 0).map { String(buffer: $0) }
     }
 
     @Test("A head has its status, its fields as they are, and an empty line")
@@ -16,7 +16,7 @@ struct AnswerOctetsTests {
             head(.notFound, [("Content-Type", "application/json"), ("X-Empty", ""), ("X-Tab", "a\tb")])
                 == "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nX-Empty: \r\nX-Tab: a\tb\r\n\r\n")
         #expect(head(.ok, []) == "HTTP/1.1 200 OK\r\n\r\n")
-        #expect(String(buffer: AnswerOctets.goOn) == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(String(buffer: AnswerBytes.goOn) == "HTTP/1.1 100 Continue\r\n\r\n")
     }
 
     @Test(

@@ -3,8 +3,8 @@ import Holdfast
 import HoldfastPublishing
 
 /// Asks the gates before anything is signed.
-struct GateKeeper {
-    let scene: AppScene
+struct GateRunner {
+    let scene: AppSnapshot
     let change: Change
     /// What clients with the canary's documents met just now; nil if nobody looked.
     var look: CanaryLook?
@@ -13,7 +13,7 @@ struct GateKeeper {
     /// - Returns: what they said, and the outlook as far as it was reached.
     func report() async -> (report: GateReport, outlook: PublicationOutlook?) {
         var results: [GateReport.Result] = []
-        var judged: (outlook: PublicationOutlook, losses: OutlookLosses)?
+        var judged: (outlook: PublicationOutlook, losses: LostClients)?
         for gate in Gate.allCases where gate != .readback {
             var refusals: [String]
             switch gate {
@@ -50,21 +50,21 @@ struct GateKeeper {
     }
 
     /// Judges the change once for all gates that ask clients. What is published is judged only if clients would be lost.
-    private func judge() async throws(ServerError) -> (outlook: PublicationOutlook, losses: OutlookLosses) {
+    private func judge() async throws(ServerError) -> (outlook: PublicationOutlook, losses: LostClients) {
         let planned = scene.planning(change.content)
         let maker = OutlookMaker(scene: planned)
         let outlook = try await maker.outlook(of: change.content, reachingEverybodyIn: wait)
-        let losses = OutlookLosses(outlook, planned)
+        let losses = LostClients(outlook, planned)
         guard !losses.isEmpty, let inputs = try await maker.inputsOfPublished() else { return (outlook, losses) }
         let present = try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
             () throws(PublishingError) in try PublicationOutlook(judging: inputs)
         }
-        return (outlook, OutlookLosses(outlook, planned, excusing: present))
+        return (outlook, LostClients(outlook, planned, excusing: present))
     }
 
     // MARK: The gates
 
-    private var clients: ConcernedClients { ConcernedClients(scene) }
+    private var clients: AffectedClients { AffectedClients(scene) }
 
     /// After how many seconds everybody gets the change, at the earliest; 0 if it skips the canary.
     private var wait: Int64 {
@@ -84,7 +84,7 @@ struct GateKeeper {
 
     private func validation() async -> [String] {
         let content = change.content
-        let everybody = ConcernedClients.words(content)
+        let everybody = AffectedClients.words(content)
         var refusals: [String] = []
         if content.hosts.isEmpty {
             refusals.append(
@@ -157,7 +157,7 @@ struct GateKeeper {
         if timing.endsBeforeClientsAsk(content.end + 1, at: scene.now) {
             refusals.append(
                 "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "
-                    + "\(ConcernedClients.words(content)) get nothing if they begin later")
+                    + "\(AffectedClients.words(content)) get nothing if they begin later")
         }
         if let words = lifetimes { refusals.append(words) }
         for format in content.formats where format.refresh > staleness {
@@ -185,7 +185,7 @@ struct GateKeeper {
         }
         return
             "staleness and canary take \(QuantityText.span(timing.waitSeconds)), more than a quarter of the shortest certificate's "
-            + "lifetime of \(QuantityText.span(shortest)): \(ConcernedClients.words(change.content)) would learn of a renewal "
+            + "lifetime of \(QuantityText.span(shortest)): \(AffectedClients.words(change.content)) would learn of a renewal "
             + "too late. Shorten the app's staleness or canary, pin keys instead, or force lint in an emergency"
     }
 

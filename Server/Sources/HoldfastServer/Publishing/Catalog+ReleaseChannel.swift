@@ -4,7 +4,8 @@ extension Catalog {
     /// - Parameter known: the approvers, verified in this transaction; nil to verify them here.
     /// - Throws: ``ServerError`` if it was not approved when it was published or when its canary began.
     static func permit(
-        for audience: Audience, of app: AppName, _ catalog: Catalog, _ session: any StorageSession, _ ledger: Ledger,
+        for audience: ReleaseChannel, of app: AppName, _ catalog: Catalog, _ session: any StorageSession,
+        _ ledger: Ledger,
         approvers known: ApproverChain? = nil
     ) throws(ServerError) -> SigningPermit? {
         if audience == .canary, let canary = ledger.canaries[app] {

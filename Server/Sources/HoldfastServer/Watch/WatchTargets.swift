@@ -4,7 +4,7 @@ import Synchronization
 
 /// What the watcher has to know of the hosts that it took, read in one transaction. Of an app with thousands of hosts only
 /// those are read.
-struct WatchScene: Sendable {
+struct WatchTargets: Sendable {
     /// A host to look at.
     struct Target: Sendable {
         let lease: HostLeases.Lease
@@ -33,8 +33,8 @@ final class WatchMemory: Sendable {
     private let state = Mutex(State())
 
     /// Sets of anchors have hundreds of kilobytes each, and most apps have the same.
-    private static let greatestValidators = 32
-    private static let greatestHosts = 50_000
+    private static let maximumValidators = 32
+    private static let maximumHosts = 50_000
 
     /// What validates chains by the settings with a digest.
     func validator(
@@ -45,7 +45,7 @@ final class WatchMemory: Sendable {
         // The settings were checked when they were written; without anchors nothing would be valid.
         let validator = PathValidator(anchors: (try? TrustAnchors(der: read.anchors)) ?? TrustAnchors([]))
         state.withLock { state in
-            if state.validators.count >= Self.greatestValidators { state.validators = [:] }
+            if state.validators.count >= Self.maximumValidators { state.validators = [:] }
             state.validators[settings] = validator
         }
         return validator
@@ -58,7 +58,7 @@ final class WatchMemory: Sendable {
         if let known = state.withLock({ $0.contents[content] }) { return known }
         let hosts = PublishedHosts(try read())
         state.withLock { state in
-            if state.hosts + hosts.count > Self.greatestHosts { (state.contents, state.hosts) = ([:], 0) }
+            if state.hosts + hosts.count > Self.maximumHosts { (state.contents, state.hosts) = ([:], 0) }
             if state.contents.updateValue(hosts, forKey: content) == nil { state.hosts += hosts.count }
         }
         return hosts
@@ -70,9 +70,9 @@ extension Catalog {
     /// - Throws: ``ServerError`` of the database. What concerns one app is in the places of its hosts.
     func watchScene(
         of leases: [HostLeases.Lease], remembering memory: WatchMemory
-    ) async throws(ServerError) -> WatchScene {
+    ) async throws(ServerError) -> WatchTargets {
         try await look { session, ledger throws(ServerError) in
-            WatchScene(
+            WatchTargets(
                 targets: leases.map { lease in
                     do throws(ServerError) {
                         return .success(try Self.target(lease, memory, session, ledger))
@@ -85,11 +85,11 @@ extension Catalog {
 
     private static func target(
         _ lease: HostLeases.Lease, _ memory: WatchMemory, _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> WatchScene.Target? {
+    ) throws(ServerError) -> WatchTargets.Target? {
         let app = lease.app
         guard let host = try Self.host(lease.id, of: app, session, ledger) else { return nil }
         let judged = try judged(host, at: lease.id, of: app, memory, session, ledger)
-        return WatchScene.Target(
+        return WatchTargets.Target(
             lease: lease, host: host, watched: judged.watched, known: judged.known, approvedKeys: judged.approvedKeys,
             validator: judged.validator)
     }
@@ -131,7 +131,7 @@ extension Catalog {
     /// - Returns: the digests of the chains, by the label of the host.
     /// - Throws: ``ServerError`` of the database; `notFound` for a host that the app does not have.
     func acceptedChains(
-        _ chains: [(host: CatalogHost, chains: [HostChain])], of app: AppName
+        _ chains: [(host: CatalogHost, chains: [CertificateChain])], of app: AppName
     ) async throws(ServerError) -> [String: Set<Digest>] {
         let (targets, now) = try await look { session, ledger throws(ServerError) in
             let memory = WatchMemory()
