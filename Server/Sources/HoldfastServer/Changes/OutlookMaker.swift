@@ -134,7 +134,7 @@ struct OutlookMaker {
             else { continue }
             documents.append(
                 PublicationOutlook.Document(
-                    path + name, kind: kind, bytes: Data(made.bytes), published: Self.date(published),
+                    path + name, kind: kind, octets: Data(made.bytes), published: Self.date(published),
                     replaced: replaced.map(Self.date), hosts: dialed,
                     renewalInterval: made.kind == .trustServer ? .seconds(Self.round) : nil))
         }
@@ -142,7 +142,7 @@ struct OutlookMaker {
             documents.append(
                 PublicationOutlook.Document(
                     "\(RepositoryPath.prefix(of: content.app))\(name)", kind: .repository(root: repository.root),
-                    bytes: repository.bytes, published: Self.date(published), replaced: replaced.map(Self.date),
+                    octets: repository.bytes, published: Self.date(published), replaced: replaced.map(Self.date),
                     hosts: dialed, renewalInterval: .seconds(Self.renewal),
                     lastRenewal: Self.date(
                         replaced.map { $0 > scene.now } ?? true ? min(scene.now, content.end) : repository.signedAt)))
@@ -157,7 +157,7 @@ struct OutlookMaker {
             let file = PinFileMaker(content: content, format: format)
             documents.append(
                 PublicationOutlook.Document(
-                    "pins of new builds", kind: .shippedPins, bytes: Data(try file.pinFile(at: time)),
+                    "pins of new builds", kind: .shippedPins, octets: Data(try file.pinFile(at: time)),
                     published: Self.date(published), appVersions: [Self.newBuild], hosts: dialed))
         }
         return documents
@@ -212,7 +212,7 @@ struct OutlookMaker {
         return PublicationOutlook.Document(
             "challenge answers\(name)",
             kind: .challengedList(publicKey: publicKey, challenge: Self.challenge, signature: answer.signature),
-            bytes: answer.body, published: Self.date(published), replaced: replaced.map(Self.date),
+            octets: answer.body, published: Self.date(published), replaced: replaced.map(Self.date),
             hosts: dialed)
     }
 
@@ -235,7 +235,7 @@ struct OutlookMaker {
         (scene.app.settings.builds ?? []).compactMap { build in
             build.pinFile.map { file in
                 PublicationOutlook.Document(
-                    "build \(build.name)", kind: .shippedPins, bytes: Data(file), published: Self.date(0),
+                    "build \(build.name)", kind: .shippedPins, octets: Data(file), published: Self.date(0),
                     appVersions: [build.name])
             }
         }

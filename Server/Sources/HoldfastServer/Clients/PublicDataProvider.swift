@@ -98,7 +98,7 @@ public struct PublicDataProvider: RemoteDataProvider {
     private static func isThisMachine(_ url: URL) -> Bool {
         guard let host = try? DialedHost(url: url) else { return false }
         guard let address = IPAddress(host) else { return host.name.utf8.elementsEqual("localhost".utf8) }
-        return address.bytes.count == 4
-            ? address.bytes[0] == 127 : address.bytes == [UInt8](repeating: 0, count: 15) + [1]
+        return address.octets.count == 4
+            ? address.octets[0] == 127 : address.octets == [UInt8](repeating: 0, count: 15) + [1]
     }
 }

@@ -48,7 +48,7 @@ public struct ListenerSettings: Sendable {
     }
 
     private static func isLoopback(_ address: IPAddress) -> Bool {
-        address.bytes.count == 4
-            ? address.bytes[0] == 127 : address.bytes.dropLast().allSatisfy { $0 == 0 } && address.bytes[15] == 1
+        address.octets.count == 4
+            ? address.octets[0] == 127 : address.octets.dropLast().allSatisfy { $0 == 0 } && address.octets[15] == 1
     }
 }

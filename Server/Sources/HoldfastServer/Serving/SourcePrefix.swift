@@ -10,7 +10,7 @@ struct SourcePrefix: Sendable, Hashable {
     /// The prefix of an address. An IPv4 address in IPv6 (RFC 4291 2.5.5.2), as sockets of both families have it, is one
     /// of IPv4.
     init(_ address: IPAddress) {
-        var bytes = address.bytes[...]
+        var bytes = address.octets[...]
         if bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
             bytes = bytes.suffix(4)
         }
