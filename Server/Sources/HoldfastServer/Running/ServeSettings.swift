@@ -272,7 +272,7 @@ public struct ServeSettings: Sendable {
                     found: "another text of \(block.count) bytes")
             }
             // With every address in it, everybody would be a proxy, or every address of this network one to watch.
-            guard read.prefixLength >= (read.first.bytes.count == 4 ? 8 : 7) else {
+            guard read.prefixLength >= (read.first.octets.count == 4 ? 8 : 7) else {
                 throw ServerError(
                     .invalidValue, of: name.rawValue,
                     expected: "blocks that are at most as large as 10.0.0.0/8 or fc00::/7",

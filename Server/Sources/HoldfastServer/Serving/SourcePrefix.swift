@@ -69,8 +69,8 @@ extension IPAddress {
 
     /// The IPv4 address that is mapped into this one (RFC 4291 2.5.5.2), or the address itself.
     var unmapped: IPAddress {
-        guard bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF
+        guard octets.count == 16, octets.prefix(10).allSatisfy({ $0 == 0 }), octets[10] == 0xFF, octets[11] == 0xFF
         else { return self }
-        return IPAddress(bytes: Array(bytes.suffix(4))) ?? self
+        return IPAddress(octets: Array(octets.suffix(4))) ?? self
     }
 }
