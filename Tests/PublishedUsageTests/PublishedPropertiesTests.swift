@@ -221,7 +221,10 @@ struct PublishedPropertiesTests {
             #expect(manager.allHostNames().sorted() == ["*.d.example", "a.example", "b.example"])
             #expect(manager.policy(forHost: "A.example")?.hostName == "a.example")
             #expect(manager.policy(forHost: "c.d.example")?.hostName == "*.d.example")
-            #expect(manager.policy(forHost: "c.example") == nil)
+            #expect(manager.policy(forHost: "https://A.example/path")?.hostName == "a.example")
+            for name in ["c.example", "c.a.example", "a.c.d.example", "d.example"] {
+                #expect(manager.policy(forHost: name) == nil, "\(name)")
+            }
             manager.removePolicy(for: "a.example")
             #expect(manager.allNames.sorted() == ["*.d.example", "b.example"])
             // A policy that covers a name is not the one of that name.

@@ -13,7 +13,7 @@ struct PinnedCertificateFile {
     /// - Throws: the error of the file system; `CocoaError` `propertyListReadCorrupt`, and `fileReadTooLarge` beyond a
     ///   limit.
     func read() throws -> [String: [Data]] {
-        try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes))
+        try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes, isOwn: true))
     }
 
     /// The certificates of each domain in the octets of such a file.

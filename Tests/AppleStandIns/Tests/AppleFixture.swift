@@ -55,7 +55,8 @@ struct AppleFixture {
     }
 
     func challenge(
-        _ trust: SecTrust?, host: String? = nil, method: String? = nil, sender: Sender = Sender()
+        _ trust: SecTrust?, host: String? = nil, method: String? = nil, proposing credential: URLCredential? = nil,
+        sender: Sender = Sender()
     ) -> URLAuthenticationChallenge {
         let space =
             method.map {
@@ -63,8 +64,8 @@ struct AppleFixture {
                     host: host ?? self.host, port: 443, protocol: "https", realm: nil, authenticationMethod: $0)
             } ?? TrustProtectionSpace(host: host ?? self.host, trust: trust)
         return URLAuthenticationChallenge(
-            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
-            sender: sender)
+            protectionSpace: space, proposedCredential: credential, previousFailureCount: 0, failureResponse: nil,
+            error: nil, sender: sender)
     }
 }
 
@@ -78,11 +79,28 @@ final class Sender: NSObject, URLAuthenticationChallengeSender, StandInSender {
     }
 
     let answers = AsyncStream.makeStream(of: Answer.self)
+    /// The challenges that a credential was given for.
+    let used = Collected<Swift.ObjectIdentifier>()
     let hasDefaultHandling: Bool
 
     init(hasDefaultHandling: Bool = true) { self.hasDefaultHandling = hasDefaultHandling }
 
+    deinit { answers.continuation.finish() }
+
+    /// Everything that a sender is told until its challenge is gone, so that a second answer is noticed.
+    static func answers(hasDefaultHandling: Bool = true, _ body: (Sender) -> Void) async -> [Answer] {
+        func stream() -> AsyncStream<Answer> {
+            let sender = Sender(hasDefaultHandling: hasDefaultHandling)
+            body(sender)
+            return sender.answers.stream
+        }
+        var all: [Answer] = []
+        for await answer in stream() { all.append(answer) }
+        return all
+    }
+
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        used.add(Swift.ObjectIdentifier(challenge))
         answers.continuation.yield(.use(credential.user))
     }
 
@@ -134,4 +152,13 @@ enum QueueMark {
 
     static func install() { EvaluationQueue.queue.setSpecific(key: key, value: true) }
     static var isOnEvaluationQueue: Bool { DispatchQueue.getSpecific(key: key) == true }
+}
+
+/// The system's time; notes of each reading whether it was on the queue for evaluations.
+struct QueueMarkingClock: WallClock {
+    let marks = Collected<Bool>()
+    var now: Date {
+        marks.add(QueueMark.isOnEvaluationQueue)
+        return SystemWallClock().now
+    }
 }

@@ -1,9 +1,11 @@
 import Foundation
 import FoundationNetworking
-import HoldfastCompatibility
 import HoldfastTesting
 import Security
 import Testing
+
+@testable import Holdfast
+@testable import HoldfastCompatibility
 
 @Suite("ISPCertificatePinning's delegates")
 struct ISPDelegateTests {
@@ -86,27 +88,41 @@ struct ISPDelegateTests {
                     session, didReceive: fixture.challenge(fixture.secTrust()), completionHandler: $0)
             }
             #expect(answer == .cancelled)
-            #expect(delegate.failure(forHost: fixture.host)?.code == .noPolicyForHost)
+            let failure = try #require(delegate.failure(forHost: fixture.host))
+            #expect(failure.code == .noPolicyForHost && failure.host?.name == fixture.host)
+            #expect(failure.expected == "stored certificates of \(fixture.host)")
             #expect(
                 !ISPCertificatePinning.verifyPinnedCertificate(
                     forTrust: fixture.secTrust(), andDomain: fixture.host, file: file))
         }
     }
 
-    @Test("A connection's delegate answers the challenge's sender")
+    @Test("A connection's delegate answers the challenge's sender, once")
     func connectionDelegate() async throws {
         try await withPins(of: { [$0.leaf] }) { fixture, file in
             let delegate = ISPPinnedNSURLConnectionDelegate(file: file)
-            func ask(_ trust: SecTrust?, method: String? = nil, of sender: Sender = Sender()) async -> Sender.Answer? {
-                delegate.connection(
-                    NSObject(), willSendRequestFor: fixture.challenge(trust, method: method, sender: sender))
-                return await sender.first()
+            func ask(
+                _ trust: SecTrust?, method: String? = nil, proposing credential: URLCredential? = nil,
+                hasDefaultHandling: Bool = true
+            ) async -> [Sender.Answer] {
+                await Sender.answers(hasDefaultHandling: hasDefaultHandling) { sender in
+                    delegate.connection(
+                        NSObject(),
+                        willSendRequestFor: fixture.challenge(
+                            trust, method: method, proposing: credential, sender: sender))
+                }
             }
-            #expect(await ask(fixture.secTrust()) == .use("server trust"))
-            #expect(await ask(fixture.secTrust(systemAnchors: [])) == .cancel)
+            #expect(await ask(fixture.secTrust()) == [.use("server trust")])
+            #expect(await ask(fixture.secTrust(systemAnchors: [])) == [.cancel])
+            #expect(await ask(nil) == [.cancel])
             let other = NSURLAuthenticationMethodHTTPBasic
-            #expect(await ask(nil, method: other) == .byDefault)
-            #expect(await ask(nil, method: other, of: Sender(hasDefaultHandling: false)) == .withoutCredential)
+            #expect(await ask(nil, method: other) == [.byDefault])
+            #expect(await ask(nil, method: other, hasDefaultHandling: false) == [.withoutCredential])
+            // What the system would have used by itself.
+            let proposed = URLCredential(user: "proposed", password: "", persistence: .none)
+            #expect(await ask(nil, method: other, proposing: proposed) == [.byDefault])
+            #expect(
+                await ask(nil, method: other, proposing: proposed, hasDefaultHandling: false) == [.use("proposed")])
         }
     }
 
@@ -130,6 +146,31 @@ struct ISPDelegateTests {
                     ISPCertificatePinning.verifyPinnedCertificate(
                         forTrust: fixture.secTrust(), andDomain: fixture.host, file: file, clock: clock) == isTrusted)
             }
+        }
+    }
+
+    @Test("The decision is made on the queue for evaluations, and names the domain also where nothing is stored")
+    func queue() async throws {
+        QueueMark.install()
+        for isStored in [true, false] {
+            try await withPins(of: { isStored ? [$0.leaf] : [] }) { fixture, file in
+                let clock = QueueMarkingClock()
+                let judge = StoredCertificatesJudge(file: file, clock: clock)
+                let decision = await judge.decision(for: SystemTrust(fixture.secTrust()), host: try fixture.dialed())
+                #expect(decision.isTrusted == isStored && decision.policyName == fixture.host)
+                #expect(!clock.marks.all.isEmpty && clock.marks.all.allSatisfy(\.self))
+            }
+        }
+    }
+
+    @Test("The sender is told of the very challenge that it sent")
+    func challenge() async throws {
+        try await withPins(of: { [$0.leaf] }) { fixture, file in
+            let (delegate, sender) = (ISPPinnedNSURLConnectionDelegate(file: file), Sender())
+            let challenge = fixture.challenge(fixture.secTrust(), sender: sender)
+            delegate.connection(NSObject(), willSendRequestFor: challenge)
+            #expect(await sender.first() == .use("server trust"))
+            #expect(sender.used.all == [Swift.ObjectIdentifier(challenge)])
         }
     }
 

@@ -121,6 +121,8 @@ struct ObjectiveCTests {
         #expect(one.count.withLock { $0 } == 1 && two.count.withLock { $0 } == 1)
         manager.manager.add(policy: bad)
         #expect(await error { manager.prepare(completionHandler: $0) } as? TrustFailure == reason)
+        let last = waiting("d.example", reason)
+        #expect(await error { ObjCPolicy(last).prepare(completionHandler: $0) } as? TrustFailure == reason)
     }
 
     @Test("Settings and composers take a trust server, its certificate, a customer and older digests")
@@ -147,6 +149,7 @@ struct ObjectiveCTests {
             let bundle = try #require(Bundle(path: folder.path))
             #expect(settings.sslValidateHostName && !settings.certificatePinOnly && settings.customValidation == nil)
             #expect(settings.certificateBundle == .main && settings.trustServerCertificate == nil)
+            #expect(settings.trustServer == nil && settings.customer == nil && !settings.allowsLegacyDigests)
             settings.sslValidateHostName = false
             settings.certificatePinOnly = true
             settings.certificateBundle = bundle
@@ -235,16 +238,25 @@ struct ObjectiveCTests {
         func validate(with trust: SecTrust?) -> Bool { trust != nil }
     }
 
+    private final class BothOwn: NSObject, ObjCTrustPolicy, StandInResponder {
+        let hostName = "own.example"
+        let implemented: Set<Selector> = [.validateWithTrust, .validateWith]
+        func validate(withTrust trust: SecTrust?) -> Bool { trust != nil }
+        func validate(with trust: SecTrust?) -> Bool { false }
+    }
+
     private final class EmptyOwn: NSObject, ObjCTrustPolicy, StandInResponder {
         let hostName = "own.example"
         let implemented: Set<Selector> = []
     }
 
-    @Test("A class of the application's own is asked by the method that it has, and only about its host")
+    @Test("A class of the application's own is asked by its method, the newer one of two, and only about its host")
     func foreignPolicy() throws {
         let fixture = try AppleFixture()
         let own = try fixture.dialed("own.example")
-        let policies: [(any ObjCTrustPolicy, Bool)] = [(NewerOwn(), true), (OlderOwn(), true), (EmptyOwn(), false)]
+        let policies: [(any ObjCTrustPolicy, Bool)] = [
+            (NewerOwn(), true), (OlderOwn(), true), (BothOwn(), true), (EmptyOwn(), false),
+        ]
         for (policy, isTrusted) in policies {
             let manager = ObjCTrustManager()
             manager.add(policy: policy)

@@ -156,6 +156,44 @@ struct SecTrustBridgeTests {
         #expect(standard.evaluate(known, at: fixture.manager.clock.now).isTrusted)
     }
 
+    /// Trusts after a date, whoever it is.
+    private struct Dated: TrustPolicy {
+        let scope = PolicyScope(hostName: "a.example")
+        let date: Date
+        func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+            let verdict: TrustDecision.Verdict =
+                time > date ? .trusted : .rejected(TrustFailure(.noUsablePins, expected: "later", found: "now"))
+            return TrustDecision(verdict, policyName: hostName, host: trust.host, time: time, chain: trust.chain)
+        }
+        func decisionWithoutTrust(at time: Date) -> TrustDecision {
+            evaluate(ServerTrust(certificates: [], host: nil, anchors: TrustAnchors([])), at: time)
+        }
+    }
+
+    @Test("The published call decides for the time of the clock that it is given, also where there is no trust")
+    func publishedClock() throws {
+        let fixture = try AppleFixture()
+        let (now, trust) = (SystemWallClock().now, fixture.secTrust())
+        let policy = Dated(date: now.addingTimeInterval(3_600))
+        for (seconds, isTrusted) in [(0, false), (7_200, true)] as [(Double, Bool)] {
+            let clock = ManualClock(now: now.addingTimeInterval(seconds))
+            #expect(policy.validate(trust: nil, clock: clock) == isTrusted)
+            #expect(policy.validate(trust: trust, clock: clock) == isTrusted)
+        }
+        #expect(!policy.validate(trust: nil) && !policy.validate(trust: trust))
+    }
+
+    @Test("The middle generation's spelling of the published call answers as the others do")
+    @available(*, deprecated, message: "as published")
+    func withTrust() throws {
+        let fixture = try AppleFixture()
+        let policy = fixture.manager.create(type: .standard, hostName: fixture.host)
+        #expect(policy.validate(withTrust: fixture.secTrust()) && policy.validate(with: fixture.secTrust()))
+        #expect(!policy.validate(withTrust: nil) && !policy.validate(with: nil))
+        let untrusted = fixture.secTrust(systemAnchors: [])
+        #expect(!policy.validate(withTrust: untrusted) && !policy.validate(with: untrusted))
+    }
+
     @Test("A custom closure gets the very SecTrust of the connection, and nil where there is none")
     func customClosure() throws {
         let fixture = try AppleFixture()

@@ -138,6 +138,20 @@ struct ISPCertificatePinningTests {
         }
     }
 
+    @Test("A pipe in the place of the file is a no, and not a wait for its writer", .timeLimit(.minutes(1)))
+    func pipe() async throws {
+        let fixture = try PolicyFixture()
+        try await withFile { file in
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            #expect(unsafe mkfifo(file.path, 0o600) == 0)
+            #expect(
+                !ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: try fixture.trust(), andDomain: PolicyFixture.host, file: file, clock: fixture.clock))
+            #expect(log.lines.count == 1)
+        }
+    }
+
     @Test("What cannot be stored as a whole is not stored, and what was there stays")
     func allOrNothing() async throws {
         let fixture = try PolicyFixture()

@@ -144,7 +144,32 @@ struct PinListTests {
         let shared = Dictionary(uniqueKeysWithValues: (0..<3_000).map { ("\($0).example.com", [Data(count: 6_000)]) })
         let error = #expect(throws: CocoaError.self) { try file.replace(with: shared) }
         #expect(error?.code == .fileReadTooLarge)
+        // Certificates that the budget allows, in a file that is too large for its reader.
+        let large = (0..<9).map { Data(repeating: $0, count: 1 << 20) }
+        let refused = #expect(throws: CocoaError.self) { try file.replace(with: ["www.example.com": large]) }
+        #expect(refused?.code == .fileWriteOutOfSpace)
         #expect(try file.read() == kept)
+    }
+
+    @Test("A file of the maximum size is read, and one byte more is refused although the list in it is sound")
+    func maximumSize() throws {
+        let file = PinnedCertificateFile(url: FileManager.default.temporaryDirectory.appending(path: "\(UUID()).plist"))
+        defer { try? FileManager.default.removeItem(at: file.url) }
+        let list = "<plist><dict><key>a.example</key><array><data>AQID</data></array></dict></plist>"
+        let rest = PinnedCertificateFile.maximumBytes - list.utf8.count - "<!---->".utf8.count
+        try Data("<!--\(String(repeating: "x", count: rest))-->\(list)".utf8).write(to: file.url)
+        #expect(try file.read() == ["a.example": [Data([1, 2, 3])]])
+        try Data("<!--\(String(repeating: "x", count: rest + 1))-->\(list)".utf8).write(to: file.url)
+        #expect(throws: CocoaError(.fileReadTooLarge)) { try file.read() }
+    }
+
+    @Test("Certificates of a list in XML count towards the budget too")
+    func budgetOfXML() {
+        let certificate = Data(count: PinList.maximumDecodedBytes / 4).base64EncodedString()
+        let list = String(repeating: "<data>\(certificate)</data>", count: 4)
+        #expect(throws: CocoaError(.fileReadTooLarge)) {
+            try PinList.read(Data("<plist><dict><key>a</key><array>\(list)</array></dict></plist>".utf8))
+        }
     }
 
     @Test("Every cut and every changed octet of a binary list is read or refused")

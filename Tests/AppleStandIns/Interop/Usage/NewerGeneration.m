@@ -56,6 +56,8 @@
     if (policies.count != all.count || names.count != all.count) return NO;
     NSString *first = all[0].hostName;
     if (policies[first] == nil) return NO;
+    GCXSwiftPolicy *ofSwift = policy.swiftPolicy;
+    if (ofSwift.swiftPolicy != ofSwift || [ofSwift.hostName length] == 0) return NO;
 
     id<GCXTrustPolicy> removed = [manager removePolicyWithName:@"*.example.com"];
     [manager removePolicyWithName:removed.hostName];

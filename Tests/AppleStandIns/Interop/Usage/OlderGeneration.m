@@ -33,8 +33,11 @@ static NSString *const Host = @"https://www.example.com";
     id<GCXTrustPolicy> policy = [composer create];
     NSString *name = policy.hostName;
     NSString *given = composer.hostName;
-    (void)name;
+    composer.hostName = name;
+    composer.validationType = GCXValidationTypeCustom;
+    older = composer.validationType;
     (void)given;
+    (void)older;
 }
 
 - (void)everyProperty {
@@ -58,6 +61,7 @@ static NSString *const Host = @"https://www.example.com";
     id<GCXTrustPolicy> policy =
         [[[GCXComposePolicy alloc] initWithValidation:GCXValidationTypeStandard forHost:Host] create];
     GCXTrustManager *own = [[GCXTrustManager alloc] initWithTrustPolicies:@[ policy ]];
+    own = [[GCXTrustManager alloc] initWith:@[ policy ]];
     [own addWithPolicy:policy];
     [own addWithPolicies:@[ policy ]];
     [[GCXTrustManager sharedInstance] addWithPolicies:@[ policy, policy ]];

@@ -40,13 +40,14 @@ struct CertStoreValidationTests {
         #expect(store.validate(commonName: "a", certificateData: der + Data([4])) == .untrusted)
     }
 
-    @Test("A common name is a literal text: a wildcard covers nothing, and case counts")
+    @Test("A common name is a literal text: wildcards and parent domains cover nothing, and case counts")
     func literalNames() async throws {
         let fixture = try StoreFixture()
-        try fixture.publish([("*.example.com", 1, 30)])
+        try fixture.publish([("*.example.com", 1, 30), ("example.org", 2, 30)])
         let store = fixture.store()
         try await store.update()
         #expect(store.judge("*.example.com", 1) == .trusted)
+        #expect(store.judge("example.org", 2) == .trusted && store.judge("a.example.org", 2) == .empty)
         #expect(store.judge("a.example.com", 1) == .empty && store.judge("*.EXAMPLE.com", 1) == .empty)
     }
 
