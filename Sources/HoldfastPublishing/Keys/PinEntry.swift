@@ -134,7 +134,11 @@ package struct PinEntry: Sendable, Encodable {
             } else {
                 try HostKeyCheck.check(key: subjectPublicKeyInfo, named: place)
             }
-            if let requestSignature { try HostKeyCheck.check(requestSignature, named: place) }
+            guard let requestSignature else { return }
+            try HostKeyCheck.check(requestSignature, named: place)
+            if let host = name.flatMap({ try? DialedHost($0) }) {
+                try HostKeyCheck.check(namesOfRequest: dnsNames, for: host, named: place)
+            }
         } catch {
             throw PublishingError(error, of: place)
         }
@@ -145,7 +149,7 @@ package struct PinEntry: Sendable, Encodable {
     /// Whether it is a key that is in no certificate yet, which makes a backup pin.
     package var isBackup: Bool { kind != .certificate }
 
-    /// One line that describes it. The time is one of UTC, which a terminal shows in local time.
+    /// One line that describes it. The time is one of UTC.
     package var title: String {
         let what: String? =
             switch kind {
