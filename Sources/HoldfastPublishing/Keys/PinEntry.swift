@@ -134,11 +134,7 @@ package struct PinEntry: Sendable, Encodable {
             } else {
                 try HostKeyCheck.check(key: subjectPublicKeyInfo, named: place)
             }
-            guard let requestSignature else { return }
-            try HostKeyCheck.check(requestSignature, named: place)
-            if let host = name.flatMap({ try? DialedHost($0) }) {
-                try HostKeyCheck.check(namesOfRequest: dnsNames, for: host, named: place)
-            }
+            if let requestSignature { try HostKeyCheck.check(requestSignature, named: place) }
         } catch {
             throw PublishingError(error, of: place)
         }

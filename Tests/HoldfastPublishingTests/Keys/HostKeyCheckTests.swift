@@ -61,7 +61,7 @@ struct HostKeyCheckTests {
             try HostKeyCheck.check(
                 namesOfRequest: ["a\nb\u{202E}"], for: DialedHost("api.example.com"), named: "next.csr")
         }
-        #expect(hostile?.found == "one for \"a\\u{000A}b\\u{202E}\"", "\(hostile as Any)")
+        #expect(hostile?.found == "one for \"a\\nb\\u{202E}\"", "\(hostile as Any)")
         var forged = request
         forged[forged.count - 1] ^= 1
         #expect(try code(forged, "api.example.com") == .unsignedRequest)

@@ -78,42 +78,6 @@ struct HostCheckTests {
         }
     }
 
-    @Test("A request for another host is refused for a host where files are pinned, and one without names is taken")
-    func requests() async throws {
-        try await SigningSite.with { site in
-            try site.leaf("www.pem")
-            for (host, file) in [("api.example.com", "other"), (SigningSite.name, "own")] {
-                let made = try await site.run(["keygen", "--tls", host, "-o", "\(file).key", "--no-password"])
-                #expect(made.status == 0, "\(made.errors)")
-            }
-            let pin = ["pin", "www.pem", "--format", "json", "--host", SigningSite.name]
-            #expect(try await site.run(pin + ["-o", "bank.pins.json"]).status == 0)
-            let add = ["pins", "add", "bank.pins.json", SigningSite.name]
-            for run in [
-                try await site.run(pin + ["other.csr"]),
-                try await site.run(add + ["other.csr", "--state", "backup", "--force", "offline"]),
-            ] {
-                #expect(run.status == 1 && run.errors.contains("nameMismatch"), "\(run.errors)")
-                #expect(run.errors.contains("one for \"api.example.com\""), "\(run.errors)")
-            }
-            for file in ["own.csr", "other.key"] {
-                let run = try await site.run(add + [file, "--state", "backup", "--force", "offline"])
-                #expect(run.status == 0, "\(run.errors)")
-            }
-        }
-    }
-
-    @Test("Names of a certificate that sign cannot choose from forge no line")
-    func hostileNames() async throws {
-        try await SigningSite.with { site in
-            try site.leaf("www.pem", [.dns("www.example.com"), .dns("x\nholdfastctl: signed\u{1B}[2J")])
-            let run = try await site.sign(["www.pem", "--list", "pins.json"])
-            #expect(run.status == 2 && run.errors.contains("Say with --name"), "\(run.errors)")
-            #expect(run.errors.contains("\"www.example.com\", \"x\\u{000A}holdfastctl: signed"), "\(run.errors)")
-            #expect(!run.errors.contains("\nholdfastctl: signed"), "\(run.errors)")
-        }
-    }
-
     @Test("Placeholders are refused where pins are added, imported, prepared and signed")
     func placeholders() async throws {
         try await SigningSite.with { site in
