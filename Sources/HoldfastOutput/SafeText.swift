@@ -40,7 +40,8 @@ package enum SafeText {
         return result
     }
 
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a character could act on a terminal. A line feed could not.
+    package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar != "\n" else { return false }
         return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true

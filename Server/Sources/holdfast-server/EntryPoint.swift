@@ -14,6 +14,13 @@ enum EntryPoint {
     }
 
     private static func run(_ arguments: [String]) async -> Int32 {
+        // Messages repeat names of apps, people and files, and a line break in one of them would forge a line.
+        if let argument = arguments.first(where: { $0.utf8.contains(UInt8(ascii: "\n")) }) {
+            Terminal.complain(
+                "expected arguments without line breaks, found \"\(Terminal.escaped(String(argument.prefix(80))))\". Give "
+                    + "the text in one line, and rename a file whose name has a line break.")
+            return 2
+        }
         do {
             var command = try ServerCommand.parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {

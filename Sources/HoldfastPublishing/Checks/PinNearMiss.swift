@@ -66,6 +66,8 @@ struct PinNearMiss: Sendable, Hashable {
             (Array(SHA256.hash(data: key)), "the SHA-256 of the public key, hashed twice,"),
             (Array(Insecure.SHA1.hash(data: key)), "the SHA-1 of the public key"),
         ]
+        found += hexadecimal(key).map { ($0, "the public key in hexadecimal") }
+        found += hexadecimal(certificate.publicKeyPin.digest).map { ($0, "the pin in hexadecimal, hashed once more,") }
         var reader = try? DERReader(sequence: key)
         guard (try? reader?.next(0x30)) != nil, let bare = try? reader?.nextBits(of: "a key") else { return found }
         found.append((Array(key[bare]), "the bare key without its algorithm"))
@@ -83,7 +85,13 @@ struct PinNearMiss: Sendable, Hashable {
             (pem("CERTIFICATE", certificate.der, ""), "the whole certificate in PEM"),
             (body(certificate.der), "the Base64 of the whole certificate"),
             (Array(Data(certificate.der).base64EncodedString().utf8), "the Base64 of the whole certificate"),
-        ]
+        ] + hexadecimal(certificate.der).map { ($0, "the whole certificate in hexadecimal") }
+    }
+
+    /// The digits of bytes as tools print them: small or capital, with a line feed or without one.
+    private static func hexadecimal(_ octets: [UInt8]) -> [[UInt8]] {
+        let text = Hexadecimal.encode(octets)
+        return [text, text.uppercased()].flatMap { [Array($0.utf8), Array("\($0)\n".utf8)] }
     }
 
     /// What `openssl x509 -modulus` and `openssl rsa -modulus` print of an RSAPublicKey (RFC 8017 A.1.1).

@@ -57,16 +57,19 @@ public enum HostKeyCheck {
         let key = Array(request.subjectPublicKeyInfo.der)
         try check(key: key, named: name)
         try check(request.signatureCheck, named: name)
-        if let host {
-            let patterns = request.dnsNames.compactMap { try? HostPattern($0) }
-            guard request.dnsNames.isEmpty || patterns.contains(where: { $0.matches(host) }) else {
-                throw HostCheckError(
-                    .nameMismatch, name: name, expected: "a certificate request for \(host.name.quoted)",
-                    found: "one for \(request.dnsNames.prefix(10).joined(separator: ", "))",
-                    remedy: "Make a request that names the host, or none, with the same key.")
-            }
-        }
+        if let host { try check(namesOfRequest: request.dnsNames, for: host, named: name) }
         return key
+    }
+
+    /// Requires that a request is for a host if it names any.
+    static func check(namesOfRequest names: [String], for host: DialedHost, named name: String) throws(HostCheckError) {
+        let patterns = names.compactMap { try? HostPattern($0) }
+        guard names.isEmpty || patterns.contains(where: { $0.matches(host) }) else {
+            throw HostCheckError(
+                .nameMismatch, name: name, expected: "a certificate request for \(host.name.quoted)",
+                found: "one for \(names.prefix(10).map(\.quoted).joined(separator: ", "))",
+                remedy: "Make a request that names the host, or none, with the same key.")
+        }
     }
 
     /// Requires that a request is signed with its own key. A signature that cannot be verified proves nothing.

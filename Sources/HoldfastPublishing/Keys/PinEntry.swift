@@ -145,7 +145,7 @@ package struct PinEntry: Sendable, Encodable {
     /// Whether it is a key that is in no certificate yet, which makes a backup pin.
     package var isBackup: Bool { kind != .certificate }
 
-    /// One line that describes it. The time is one of UTC, which a terminal shows in local time.
+    /// One line that describes it. The time is one of UTC.
     package var title: String {
         let what: String? =
             switch kind {

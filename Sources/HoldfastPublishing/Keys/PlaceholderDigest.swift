@@ -15,6 +15,10 @@ package struct PlaceholderDigest: Sendable, Hashable {
             text = digest.first == 0 ? "32 zero bytes" : "the same byte 32 times"
         } else if Self.hasPattern(digest) {
             text = "a pattern that repeats"
+        } else if digest.suffix(Self.filling).allSatisfy({ $0 == 0 })
+            || digest.prefix(Self.filling).allSatisfy({ $0 == 0 })
+        {
+            text = "a shorter value that was filled up with zero bytes"
         } else if digest.allSatisfy({ (0x20..<0x7F).contains($0) }) {
             text = "text in place of a digest"
         } else if let word = Self.word(in: digest) {
@@ -23,6 +27,9 @@ package struct PlaceholderDigest: Sendable, Hashable {
             return nil
         }
     }
+
+    /// Zero bytes at one end that are no accident: a SHA-1 leaves 12 of 32. A digest has 8 by accident once in 2^63.
+    private static let filling = 8
 
     /// The last byte is left out: Base64 ends in a character with four bits, which a repeated character need not fit.
     /// A digest has such a pattern by accident once in 2^120.

@@ -56,7 +56,7 @@ package struct PrivateKeyReader: Sendable {
                 }
                 guard let curve = parameters else { throw Failure(reason: "it does not name its curve") }
                 return try elliptic(curve, scalar: try ASN1OctetString(derEncoded: second).bytes)
-            case .integer: return try rsa(key.encodedBytes)
+            case .integer: return Array(try rsa(key.encodedBytes).derRepresentation)
             default: throw Failure(reason: "it is not a key in PKCS #8, SEC 1 or PKCS #1")
             }
         }
@@ -82,11 +82,10 @@ package struct PrivateKeyReader: Sendable {
             }
             return try elliptic(try ASN1ObjectIdentifier(derEncoded: parameters), scalar: scalar)
         case Self.rsaEncryption:
-            return try rsa(key)
+            return Array(try rsa(key).derRepresentation)
         case Self.rsassaPSS:
             // Certificates for this key say that it is only for PSS, and the pin hashes what they say.
-            let key = try _RSA.Signing.PrivateKey(unsafeDERRepresentation: key)
-            let bits = ASN1BitString(bytes: Array(key.publicKey.pkcs1DERRepresentation)[...])
+            let bits = ASN1BitString(bytes: Array(try rsa(key).pkcs1DERRepresentation)[...])
             var writer = DER.Serializer()
             try writer.appendConstructedNode(identifier: .sequence) { inside in
                 inside.serializeRawBytes(algorithm.encodedBytes)
@@ -102,13 +101,26 @@ package struct PrivateKeyReader: Sendable {
         }
     }
 
-    private static func rsa(_ pkcs1: ArraySlice<UInt8>) throws -> [UInt8] {
+    private static func rsa(_ pkcs1: ArraySlice<UInt8>) throws -> _RSA.Signing.PublicKey {
         do {
-            let key = try _RSA.Signing.PrivateKey(unsafeDERRepresentation: pkcs1)
-            return Array(key.publicKey.derRepresentation)
+            return try _RSA.Signing.PrivateKey(unsafeDERRepresentation: pkcs1).publicKey
         } catch {
-            throw Failure(reason: "it is not an RSA key of 1024 bits or more")
+            guard let bits = modulusBits(pkcs1) else { throw Failure(reason: "it is not an RSA key") }
+            // Between these sizes the numbers themselves are wrong.
+            guard (1_024...8_192).contains(bits) else {
+                throw Failure(reason: "it is an RSA key of \(bits) bits, and clients accept 2048 to 8192")
+            }
+            throw Failure(reason: "its numbers are no RSA key")
         }
+    }
+
+    /// The size of the modulus of an RSAPrivateKey (RFC 8017 A.1.2); nil if it is none.
+    private static func modulusBits(_ pkcs1: ArraySlice<UInt8>) -> Int? {
+        guard var fields = try? DERReader(sequence: Array(pkcs1)), (try? fields.next(DERTag.integer)) != nil,
+            let content = try? fields.next(DERTag.integer).content
+        else { return nil }
+        let modulus = Array(pkcs1)[content].drop { $0 == 0 }
+        return modulus.first.map { modulus.count * 8 - $0.leadingZeroBitCount }
     }
 
     private static func elliptic(_ curve: ASN1ObjectIdentifier, scalar: ArraySlice<UInt8>) throws -> [UInt8] {

@@ -182,7 +182,8 @@ package struct ListSubjects: Sendable {
         if names.count == 1 { return ASCIIText.folded(names[0]) }
         throw PublishingError(
             .invalidInput, of: path, expected: "a common name among its DNS names",
-            found: names.isEmpty ? "none, and no DNS name" : "none, and \(names.prefix(10).joined(separator: ", "))",
+            found: names.isEmpty
+                ? "none, and no DNS name" : "none, and \(names.prefix(10).map(\.quoted).joined(separator: ", "))",
             remedy: "Say with --name what it is to be signed for.")
     }
 

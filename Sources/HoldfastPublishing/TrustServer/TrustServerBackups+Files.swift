@@ -17,9 +17,12 @@ extension TrustServerBackups {
         for (path, data) in files {
             try ForeignFile(data, path: path).check(wanting: .publicKey)
             if let certificate = try? X509Certificate(der: [UInt8](data)) {
-                certificates += try Self.own([certificate], of: path, included)
+                let own = try Self.own([certificate], of: path, included)
+                try Self.check(own.map { Array($0.subjectPublicKeyInfo) }, of: path)
+                certificates += own
                 continue
             }
+            let known = keys.count
             var count = 0
             var chain: [X509Certificate] = []
             for block in PEMBlocks.read(data) {
@@ -28,7 +31,11 @@ extension TrustServerBackups {
                     chain.append(try Self.use(block, of: path) { try X509Certificate(der: $0) })
                 case .publicKey: keys.append(try Self.use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
                 case .certificateRequest:
-                    keys.append(try Self.use(block, of: path) { try CertificateRequest(der: $0).subjectPublicKeyInfo })
+                    let request = try Self.use(block, of: path) { try CertificateRequest(der: $0) }
+                    try Self.check(path) { () throws(HostCheckError) in
+                        try HostKeyCheck.check(request.signatureCheck, named: path)
+                    }
+                    keys.append(request.subjectPublicKeyInfo)
                 case .encryptedPrivateKey: throw ForeignFile.encryptedKey(path, wanting: .publicKey)
                 case .privateKey:
                     keys.append(try Self.use(block, of: path) { try PrivateKeyReader(der: $0).publicKey })
@@ -40,7 +47,10 @@ extension TrustServerBackups {
                 throw PublishingError(
                     .unreadable, of: path, expected: "a certificate, key or certificate request", found: "none")
             }
-            certificates += try Self.own(chain, of: path, included)
+            let own = try Self.own(chain, of: path, included)
+            try Self.check(
+                own.map { Array($0.subjectPublicKeyInfo) } + keys.dropFirst(known).map { Array($0.der) }, of: path)
+            certificates += own
         }
         for certificate in certificates {
             do throws(PinError) {
@@ -56,6 +66,21 @@ extension TrustServerBackups {
             throw PublishingError(
                 .unreadable, of: "the backups", expected: "at most \(Self.maximumPins) keys, as clients take",
                 found: "\(publicKeys.count) keys", remedy: "Name fewer files.")
+        }
+    }
+
+    /// Checks that clients accept keys: a backup that they refuse is found out on the day when it is needed.
+    private static func check(_ keys: [[UInt8]], of path: String) throws(PublishingError) {
+        for key in keys {
+            try check(path) { () throws(HostCheckError) in try HostKeyCheck.check(key: key, named: path) }
+        }
+    }
+
+    private static func check(_ path: String, _ body: () throws(HostCheckError) -> Void) throws(PublishingError) {
+        do throws(HostCheckError) {
+            try body()
+        } catch {
+            throw PublishingError(error, of: path)
         }
     }
 

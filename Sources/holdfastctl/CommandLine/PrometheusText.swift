@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 
 /// What a verb found out, in the text format of Prometheus, for the textfile collector of its node exporter.
 struct PrometheusText {
@@ -87,13 +88,13 @@ struct PrometheusText {
         return order.first { $0 == one || $0 == other } ?? max(one, other)
     }
 
-    /// A label's value. Control characters would confuse more readers than this one.
+    /// A label's value. Control characters and those that turn text around would confuse more readers than this one.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F: "?"
+            case _ where scalar == "\n" || SafeText.isUnsafe(scalar): "?"
             default: String(scalar)
             }
         }.joined()

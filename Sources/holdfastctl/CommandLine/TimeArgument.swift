@@ -22,11 +22,22 @@ enum TimeArgument {
         guard let midnight = try? Date(day, strategy: days), days.format(midnight) == day,
             zip(clock, [23, 59, 59]).allSatisfy({ $0 <= $1 })
         else { throw Self.noTime(text) }
-        let date = text.count == 10 ? midnight : try? Date(text, strategy: .iso8601)
+        let date = text.count == 10 ? midnight : Self.hasZone(text) ? try? Date(text, strategy: .iso8601) : nil
         guard let seconds = date?.timeIntervalSince1970, seconds > 0, seconds <= Double(latest) else {
             throw Self.noTime(text)
         }
         return Int64(seconds)
+    }
+
+    /// Whether the text goes on after its 19 characters of date and time with `Z`, or with an offset as in the times that
+    /// verbs print, and with nothing else: Foundation reads as far as it understands, and drops the rest.
+    private static func hasZone(_ text: String) -> Bool {
+        let zone = Array(text.utf8.dropFirst(19))
+        if zone == [UInt8(ascii: "Z")] { return true }
+        let digits = zone.dropFirst().filter { $0 != UInt8(ascii: ":") }
+        return zone.count == 6 && digits.count == 4 && zone[3] == UInt8(ascii: ":")
+            && (zone[0] == UInt8(ascii: "+") || zone[0] == UInt8(ascii: "-"))
+            && digits.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func noTime(_ text: String) -> CommandFailure {

@@ -33,7 +33,8 @@ struct TrustServerInputs: Sendable {
             _ now: Result<Value, CommandFailure>, _ before: Result<Value, CommandFailure>?
         ) -> Result<Value, CommandFailure> {
             guard case .failure(let error) = now, case .success? = before, let before else { return now }
-            complaints.append("\(error.message); what was read before remains in use")
+            let end = error.message.hasSuffix(".") ? "" : "."
+            complaints.append("\(error.message)\(end) What was read before remains in use.")
             return before
         }
         self.hosts = again(Self.result(hosts), before?.hosts)

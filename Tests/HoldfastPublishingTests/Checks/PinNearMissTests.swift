@@ -37,6 +37,10 @@ struct PinNearMissTests {
         }
         for (octets, words) in [
             (Array("\(base64)\n".utf8), "the Base64 of the public key"),
+            (Array(Hexadecimal.encode(key).utf8), "the public key in hexadecimal"),
+            (Array("\(Hexadecimal.encode(key).uppercased())\n".utf8), "the public key in hexadecimal"),
+            (Array("\(Hexadecimal.encode(leaf.publicKeyPin.digest))\n".utf8), "the pin in hexadecimal, hashed once"),
+            (Array(Hexadecimal.encode(leaf.der).utf8), "the whole certificate in hexadecimal"),
             (Array("\(leaf.publicKeyPin.description.dropFirst("sha256/".count))\n".utf8), "hashed once more"),
         ] {
             #expect(try texts(octets).first?.contains(words) == true, "\(words)")

@@ -57,6 +57,11 @@ struct HostKeyCheckTests {
         let request = Array(try CertificateRequestDraft(names: names).signed(by: key))
         for host in ["api.example.com", "www.example.org"] { #expect(try code(request, host) == nil) }
         #expect(try code(request, "www.example.com") == .nameMismatch)
+        let hostile = #expect(throws: HostCheckError.self) {
+            try HostKeyCheck.check(
+                namesOfRequest: ["a\nb\u{202E}"], for: DialedHost("api.example.com"), named: "next.csr")
+        }
+        #expect(hostile?.found == "one for \"a\\nb\\u{202E}\"", "\(hostile as Any)")
         var forged = request
         forged[forged.count - 1] ^= 1
         #expect(try code(forged, "api.example.com") == .unsignedRequest)
@@ -88,6 +93,25 @@ struct HostKeyCheckTests {
             try entry.checkHost("api.example.com", at: SystemWallClock().now)
         }
         #expect(refusal?.found.contains(expected) == true, "\(refusal as Any)")
+    }
+
+    @Test(
+        "A private RSA key of a size that clients refuse is refused for its size, and other numbers for what they are")
+    func sizesOfPrivateKeys() {
+        func reason(_ bits: Int) -> String? {
+            let modulus = [0x00, 0x80] + [UInt8](repeating: 1, count: bits / 8 - 1)
+            let numbers = [TestDER.integer(0), TestDER.integer(octets: modulus), TestDER.integer(65_537)]
+            do throws(PrivateKeyReader.Failure) {
+                _ = try PrivateKeyReader(der: TestDER.sequence(numbers))
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        for bits in [512, 9_216, 16_384] {
+            #expect(reason(bits) == "it is an RSA key of \(bits) bits, and clients accept 2048 to 8192")
+        }
+        #expect(reason(2_048) == "its numbers are no RSA key")
     }
 
     @Test("Digests that stand for no key are placeholders; those of keys and certificates are none")
@@ -124,8 +148,12 @@ struct HostKeyCheckTests {
         for _ in 0..<200 {
             try HostKeyCheck.check(Pin.publicKey(spkiDER: try SigningKey().spki))
         }
+        let short = Array(Insecure.SHA1.hash(data: Data("a key".utf8))), fill = [UInt8](repeating: 0, count: 12)
+        for digest in [short + fill, fill + short] {
+            #expect(PlaceholderDigest(digest)?.text == "a shorter value that was filled up with zero bytes")
+        }
         var almost = [UInt8](repeating: 0, count: 32)
-        almost[16] = 1
+        (almost[7], almost[24]) = (1, 1)
         #expect(PlaceholderDigest(almost) == nil)
     }
 

@@ -25,6 +25,27 @@ struct TrustServerBackupsTests {
         }
     }
 
+    @Test("Keys that clients refuse are no backups, in whatever file, nor are requests that their key did not sign")
+    func keys() throws {
+        let weak = try TestKey(.sharedRSA(bits: 1_024, index: 0))
+        let certificate = try TestAuthority.root().leaf(
+            names: [.dns("www.example.com")], key: .sharedRSA(bits: 1_024, index: 0))
+        func pem(_ label: String, _ der: [UInt8]) -> Data {
+            Data("-----BEGIN \(label)-----\n\(Data(der).base64EncodedString())\n-----END \(label)-----\n".utf8)
+        }
+        var request = Array(try CertificateRequestDraft(names: []).signed(by: SigningKey()))
+        #expect(
+            try TrustServerBackups(files: [("next.csr", pem("CERTIFICATE REQUEST", request))]).publicKeys.count == 1)
+        request[request.count - 1] ^= 1
+        for (data, code) in [
+            (pem("PUBLIC KEY", weak.subjectPublicKeyInfoDER), "weakKey"), (Data(certificate.pem.utf8), "weakKey"),
+            (Data(certificate.der), "weakKey"), (pem("CERTIFICATE REQUEST", request), "unsignedRequest"),
+        ] {
+            let error = #expect(throws: PublishingError.self) { try TrustServerBackups(files: [("next.pem", data)]) }
+            #expect(error?.code == .notTheHosts && error?.found.contains(code) == true, "\(error as Any)")
+        }
+    }
+
     @Test("An authority's certificate alone is refused where only hosts' own are published, and taken elsewhere")
     func authority() throws {
         let files = Self.files(try TestAuthority.root().certificate)

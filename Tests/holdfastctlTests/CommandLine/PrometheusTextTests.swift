@@ -19,6 +19,7 @@ struct PrometheusTextTests {
             verb: "check", now: now,
             subjects: [
                 subject("a:443", nil, 20), subject("a:443", .endsSoon, 10), subject("b\\\"\n:1", .couldNotFindOut, 5),
+                subject("d\u{9B}\u{202E}\u{2028}\u{7F}e", nil, 2),
                 subject("a:443", .couldNotFindOut, 30), subject("a:443", nil, 40), subject("c", .negativeAnswer, 1),
             ]
         ).text
@@ -27,9 +28,11 @@ struct PrometheusTextTests {
             lines == [
                 #"holdfast_status{verb="check",subject="a:443"} 3"#,
                 #"holdfast_status{verb="check",subject="b\\\"?:1"} 3"#,
+                #"holdfast_status{verb="check",subject="d????e"} 0"#,
                 #"holdfast_status{verb="check",subject="c"} 1"#,
                 #"holdfast_end_timestamp_seconds{verb="check",subject="a:443",what="certificate"} 1800000010"#,
                 #"holdfast_end_timestamp_seconds{verb="check",subject="b\\\"?:1",what="certificate"} 1800000005"#,
+                #"holdfast_end_timestamp_seconds{verb="check",subject="d????e",what="certificate"} 1800000002"#,
                 #"holdfast_end_timestamp_seconds{verb="check",subject="c",what="certificate"} 1800000001"#,
                 #"holdfast_asked_timestamp_seconds{verb="check"} 1800000000"#, "",
             ])

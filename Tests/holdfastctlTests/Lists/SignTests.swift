@@ -165,7 +165,9 @@ struct SignTests {
         "A time that no calendar has is not taken for a later one",
         arguments: [
             "2099-02-30", "2099-13-01", "2099-2-3", "2099-02-30T12:00:00Z", "2099-02-19T25:00:00Z",
-            "2099-02-19T12:61:00Z", "2099-02-19T12:00:00", "2099-02-19T",
+            "2099-02-19T12:61:00Z", "2099-02-19T12:00:00", "2099-02-19T", "2099-02-19T12:00:00Zulu",
+            "2099-02-19T12:00:00ZX", "2099-02-19T12:00:00.5Z", "2099-02-19T12:00:00+05", "2099-02-19T12:00:00+05:30Z",
+            "2099-02-19T12:00:00+99:99",
         ])
     func impossibleTime(_ time: String) {
         #expect(throws: CommandFailure.self) { try TimeArgument.seconds(time) }
@@ -176,6 +178,7 @@ struct SignTests {
         #expect(try TimeArgument.seconds("2099-02-19") == 4_075_142_400)
         #expect(try TimeArgument.seconds("2099-02-19T12:00:00Z") == 4_075_185_600)
         #expect(try TimeArgument.seconds("2099-02-19T12:00:00+05:30") == 4_075_165_800)
+        #expect(try TimeArgument.seconds("2099-02-19T12:00:00-05:00") == 4_075_203_600)
     }
 
     @Test("A host that is named with a fingerprint goes into the list as clients look it up")

@@ -284,7 +284,7 @@ struct TrustServerTests {
                     """
                 let run = try await site.publish(by: script)
                 #expect(run.status == 0, "\(run.errors)")
-                #expect(run.errors.contains("next.pub cannot be read: no such file; what was read before"))
+                #expect(run.errors.contains("next.pub cannot be read: no such file. What was read before"))
                 let pins = try site.document().entries.flatMap(\.publicKeyPins)
                 #expect(pins.count == 2)
                 #expect(pins.contains(try Pin.publicKey(spkiDER: second.subjectPublicKeyInfoDER)))

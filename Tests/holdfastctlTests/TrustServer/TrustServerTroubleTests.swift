@@ -67,7 +67,7 @@ struct TrustServerTroubleTests {
                         """
                     let run = try await site.publish(by: script)
                     #expect(run.status == 0, "\(run.errors)")
-                    #expect(run.errors.contains("acme.domains cannot be read: no such file; what was read before"))
+                    #expect(run.errors.contains("acme.domains cannot be read: no such file. What was read before"))
                     #expect(run.errors.contains("acme.domains: expected a host, found none"))
                     #expect(try site.document().entries.map(\.port) == [first.port, second.port])
                 }

@@ -14,9 +14,11 @@ enum Terminal {
     static func escapedJSON(_ json: String) -> String {
         var escaped = ""
         for scalar in json.unicodeScalars {
-            if isControl(scalar) || turnsText(scalar) {
-                let digits = String(scalar.value, radix: 16)
-                escaped += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            if isUnsafe(scalar) {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
             } else {
                 escaped.unicodeScalars.append(scalar)
             }
@@ -54,7 +56,7 @@ enum Terminal {
     static func escaped(_ text: String, keepsLines: Bool = false) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
-            if isControl(scalar) && !(keepsLines && scalar == "\n") || turnsText(scalar) {
+            if isUnsafe(scalar) && !(keepsLines && scalar == "\n") {
                 escaped += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
                 escaped.unicodeScalars.append(scalar)
@@ -63,13 +65,12 @@ enum Terminal {
         return escaped
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-    }
-
-    /// Whether it changes the direction in which text is read.
-    private static func turnsText(_ scalar: Unicode.Scalar) -> Bool {
-        [0x200E, 0x200F].contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
-            || (0x2066...0x2069).contains(scalar.value)
+    /// Whether it could act on a terminal: controls, separators of lines, and what turns or hides text. `holdfastctl` has
+    /// the same rule.
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
     }
 }

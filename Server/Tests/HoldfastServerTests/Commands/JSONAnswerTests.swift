@@ -123,13 +123,13 @@ struct JSONAnswerTests {
         try await withFolder { folder in
             let desk = try Desk(in: folder)
             try await desk.makeServer()
-            let name = "Shop\u{202E}\u{9B}\n\"é"
+            let name = "Shop\u{202E}\u{9B}\u{2028}\u{E0001}\"é"
             _ = try await desk.run(
                 "app", "add", "shop", "--data", desk.data, "--anchors", "roots.pem", "--no-shipped-pins",
                 "--display-name", name)
             #expect(try await answers(desk, ["app", "list"]).map(\.displayName) == ["bank", name])
             let printed = try await desk.run("app", "list", "--data", desk.data, "--json")
-            #expect(printed.contains(#"Shop\u202e\u009b\n\"é"#), "\(printed)")
+            #expect(printed.contains(#"Shop\u202e\u009b\u2028\udb40\udc01\"é"#), "\(printed)")
 
             #expect(try await answers(desk, ["token", "list"]).isEmpty)
             _ = try await desk.run(

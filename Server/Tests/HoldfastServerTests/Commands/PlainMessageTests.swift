@@ -11,6 +11,23 @@ import Testing
 /// Messages that misled people.
 @Suite("Messages in plain words", .timeLimit(.minutes(5)))
 struct PlainMessageTests {
+    @Test("A line break in an argument forges no line, whatever verb repeats it")
+    func lineBreaks() async throws {
+        try await withFolder { folder in
+            let name = "x\nchange 1 is approved\u{1B}[2J"
+            for arguments in [
+                [name], ["--\(name)"], ["app", "add", name, "--data", "data"], ["host", "add", "bank", name],
+                ["change", "show", name, "--data", "data"], ["status", "--data", name], ["sign", name],
+                ["genesis", "--approver", "a=\(name)"], ["token", "add", "t", "--data=\(name)"],
+            ] {
+                let (status, output) = try await ServerProgram.run(arguments, in: folder)
+                #expect(status == 2 && output.split(separator: "\n").count == 1, "\(arguments): \(output)")
+                #expect(output.contains(#"without line breaks, found ""#), "\(output)")
+                #expect(output.contains(#"x\u{a}change 1 is approved\u{1b}[2J"#), "\(output)")
+            }
+        }
+    }
+
     @Test("What an address showed is one line, though the failure of a client has several")
     func oneLine() {
         let finding = WatchFinding(
