@@ -236,7 +236,7 @@ public struct TUFPublication: Sendable {
             }
             objects.append(Object(path: TUFStoragePath.bundleName, data: bundle, isImmutable: false))
         } catch let error as TUFError {
-            throw Self.refusal(error.description)
+            throw Self.refusal(error)
         } catch let error as StoreError {
             throw Self.refusal("\(error.found); expected \(error.expected)")
         } catch let error as TUFRepositoryError {
@@ -261,7 +261,7 @@ public struct TUFPublication: Sendable {
             do throws(TUFError) {
                 _ = try await seasoned.pins(from: before, at: min(time, end.addingTimeInterval(-1)))
             } catch {
-                throw Self.refusal("what is published now: \(error)")
+                throw Self.refusal(error, at: "what is published now: ")
             }
             isWhole = end > time
         }
@@ -279,7 +279,7 @@ public struct TUFPublication: Sendable {
             }
             // If nothing verified before, nothing is lost between the writes.
             guard isFinal || isWhole else { continue }
-            guard !isFinal else { throw Self.refusal("at the end: \(problem)") }
+            guard !isFinal else { throw Self.refusal(problem) }
             guard exceptions.contains(.gap) else {
                 throw TUFRepositoryError(
                     .refusedByClients, of: problem.subject, expected: "files that verify after each write",
@@ -298,8 +298,20 @@ public struct TUFPublication: Sendable {
             written: Dictionary(objects.prefix(count).map { ($0.path, $0.data) }) { $1 })
     }
 
-    private static func refusal(_ found: String) -> TUFRepositoryError {
-        TUFRepositoryError(.refusedByClients, expected: "a repository that clients accept", found: found)
+    private static func refusal(_ found: String, remedy: String? = nil) -> TUFRepositoryError {
+        TUFRepositoryError(
+            .refusedByClients, expected: "a repository that clients accept", found: found, remedy: remedy)
+    }
+
+    /// Takes over a client's error, with the remedy of the publisher instead of the client's.
+    /// - Parameter place: what the client was given, if that is not what would be published.
+    private static func refusal(_ error: TUFError, at place: String = "") -> TUFRepositoryError {
+        let subject = error.subject.map { " of \($0)" } ?? ""
+        let isOnline = [TUFRole.snapshot, .timestamp].contains { $0.rawValue == error.subject }
+        return refusal(
+            "\(place)\(error.code.rawValue)\(subject): expected \(error.expected), found \(error.found)",
+            remedy: error.code == .notSigned && isOnline && place.isEmpty
+                ? "Nothing was published. Give each of the keys that must sign it with --key, once for each." : nil)
     }
 }
 

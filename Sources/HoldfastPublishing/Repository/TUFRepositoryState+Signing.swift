@@ -126,9 +126,12 @@ extension TUFRepositoryState {
             Self.listed(key, as: draft.role, by: judges).map { (draft: draft, key: $0) }
         }
         guard !own.isEmpty else {
+            let roles = drafts.map(\.role)
+            let wanted = roles.flatMap { role in judges.flatMap { TUFRootContents($0).publicKeys(of: role) } }
+            let ids = Set(wanted.map { TUFText.short(Array($0.id.utf8)) }).sorted().joined(separator: " or ")
             throw TUFRepositoryError(
-                .otherKey, expected: "a key that signs \(drafts.map(\.role.rawValue).joined(separator: " or "))",
-                found: TUFText.short(Array(key.publicKey.id.utf8)))
+                .otherKey, expected: "a key that signs \(roles.map(\.rawValue).joined(separator: " or ")): \(ids)",
+                found: TUFText.short(Array(key.publicKey.id.utf8)), remedy: "Give the file of that key with --key.")
         }
         return own
     }

@@ -110,7 +110,7 @@ struct PublishedPinOptions: ParsableArguments {
         var versions: [PublishedPins] = []
         for (position, file) in appRoot.enumerated() {
             let url = repository[repository.count == 1 ? 0 : position]
-            let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+            let root = try AppRoot.content(of: file)
             if RepositoryHistory.isFolder(url) {
                 versions.append(try await RepositoryHistory(url).pins(root: root, at: time))
                 continue
@@ -145,7 +145,7 @@ struct PublishedPinOptions: ParsableArguments {
     /// The root of the apps, if it is clear which; nil otherwise.
     func onlyRoot() throws(CommandFailure) -> Data? {
         guard let file = appRoot.first, appRoot.count == 1 else { return nil }
-        return try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+        return try AppRoot.content(of: file)
     }
 
     /// The documents that clients may still hold of the repositories whose folders are named.
@@ -157,7 +157,7 @@ struct PublishedPinOptions: ParsableArguments {
         var earlier = EarlierDocuments()
         for (position, file) in appRoot.enumerated() {
             let folder = repository[repository.count == 1 ? 0 : position]
-            let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+            let root = try AppRoot.content(of: file)
             earlier.add(try await RepositoryHistory(folder).earlier(provedFrom: root, staleness: staleness, at: time))
         }
         return earlier
@@ -191,10 +191,24 @@ struct PublishedPinOptions: ParsableArguments {
         }
         var documents: [PublicationOutlook.Document] = []
         for file in appRoot {
-            let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+            let root = try AppRoot.content(of: file)
             documents.append(.init(name, kind: .repository(root: root), octets: data, published: time))
         }
         return documents
+    }
+
+    /// Reads the signer's certificate by itself, so that another file is not taken for a damaged document.
+    private static func certificate(of path: String) throws(CommandFailure) -> Data {
+        let data = try KeyFile.content(of: path)
+        do throws(DocumentError) {
+            _ = try TrustServerSigner(certificate: data)
+            return data
+        } catch {
+            throw CommandFailure(
+                .unreadableFile,
+                "--signer \(path): expected \(error.expected), found \(error.found). Give CUSTOMER.crt of the folder in "
+                    + "which the trust server publishes.")
+        }
     }
 
     /// Which clients hold a document.
@@ -210,7 +224,7 @@ struct PublishedPinOptions: ParsableArguments {
         of data: Data, _ kind: Kind, named name: String, at time: Date
     ) throws(CommandFailure) -> PublishedPins {
         let key = try key?.get()
-        let certificate: Data? = if let signer { try KeyFile.content(of: signer) } else { nil }
+        let certificate: Data? = if let signer { try Self.certificate(of: signer) } else { nil }
         return try CommandFailure.rethrowing { () throws(PublishingError) in
             switch (kind, key, certificate) {
             case (.list, let key?, _): try PublishedPins(list: data, named: name, key: key, at: time)

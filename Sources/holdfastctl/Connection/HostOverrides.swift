@@ -20,6 +20,10 @@ struct HostOverrides: ParsableArguments {
                 + "asking any (offline). Repeatable.", valueName: "name"))
     var force: [Override] = []
 
+    /// What to do if nothing but the answer of a host, or of the operator, is missing.
+    static let remedy =
+        "try again when every host can be asked; a person must decide whether to go on without that (--force unreachable)"
+
     /// Whether no host is asked.
     var isOffline: Bool { force.contains(.offline) }
 
@@ -45,6 +49,7 @@ struct HostOverrides: ParsableArguments {
         }
         guard open.isEmpty else {
             Output.standard.complain(consequence)
+            if !open.contains(.refused) { Output.standard.remark(Self.remedy) }
             throw NegativeAnswer(status: open.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
         }
     }

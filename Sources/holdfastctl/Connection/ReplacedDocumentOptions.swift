@@ -24,7 +24,10 @@ struct ReplacedDocumentOptions: ParsableArguments {
     private static func parts(_ text: String) throws(CommandFailure) -> (file: String, time: Date) {
         guard let sign = text.lastIndex(of: "@"), sign > text.startIndex,
             let seconds = try? TimeArgument.seconds(String(text[text.index(after: sign)...]))
-        else { throw CommandFailure(.wrongUsage, "expected FILE@TIME, found \(text.quoted)") }
+        else {
+            throw CommandFailure(
+                .wrongUsage, "expected FILE@TIME, such as old.json@2027-02-19T12:00:00Z, found \(text.quoted)")
+        }
         return (String(text[..<sign]), Date(wholeSeconds: seconds))
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import HoldfastTUF
 
 /// How far apps that were built with a root can follow a repository. Its fields are those of the JSON object.
 struct RepositoryFollowing: Encodable {
@@ -17,6 +18,8 @@ struct RepositoryFollowing: Encodable {
     let bundleProblem: String?
     /// The role that has expired, if that is why; nil otherwise.
     let expired: ExpiredMetadata?
+    /// Whether other keys signed the files than those of the app's root.
+    let isOfOtherKeys: Bool
     /// The files for which the server answered with 403.
     var forbidden: [String] = []
     /// When the pins end. Grace follows.
@@ -36,6 +39,7 @@ struct RepositoryFollowing: Encodable {
     init(_ following: TUFFollowing, bundle: Data?, root: Data, at time: Date) {
         (appRoot, newestRoot) = (following.appRoot, following.newestRoot)
         needsSeveralUpdates = following.needsSeveralUpdates
+        isOfOtherKeys = following.problem?.code == .notSigned
         roles = following.roles.map { RepositoryRole($0, at: time) }
         let followed = TUFFollowedPins(following, bundle: bundle, root: root, at: time)
         (problem, bundleProblem, expired) = (followed.problem, followed.bundleProblem, followed.expired)

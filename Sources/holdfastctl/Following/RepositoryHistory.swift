@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastPublishing
 
 /// A repository as its folder on this machine has it, with what was published before.
@@ -20,12 +21,7 @@ struct RepositoryHistory {
     init(_ path: String) async throws(CommandFailure) {
         self.path = path
         folder = TUFRepositoryFolder(URL(fileURLWithPath: path))
-        let state: TUFRepositoryState
-        do throws(TUFRepositoryError) {
-            state = try await folder.state(includingDrafts: false)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let state = try await RepositoryPlace.state(in: folder, includingDrafts: false)
         guard let live = state.live else {
             throw CommandFailure(
                 .unreadableFile, "nothing is published in \(path): publish its pins with holdfastctl repository publish"
@@ -42,9 +38,21 @@ struct RepositoryHistory {
         } catch {
             throw CommandFailure(error)
         }
-        guard let bundle else { throw CommandFailure(.unreadableFile, "\(path) has no public/bundle.json") }
-        return try CommandFailure.rethrowing { () throws(PublishingError) in
-            try PublishedPins(bundle: bundle, root: root, named: "the repository \(path)", at: now)
+        guard let bundle else {
+            throw CommandFailure(
+                .unreadableFile,
+                "\(path) has no public/bundle.json, which apps fetch. Write it again: "
+                    + "`holdfastctl repository renew \(SafeText.shellWord(path)) --key ONLINE-KEY`")
+        }
+        do throws(PublishingError) {
+            return try PublishedPins(bundle: bundle, root: root, named: "the repository \(path)", at: now)
+        } catch {
+            guard !live.roots.contains(where: { $0.data == root }) else { throw CommandFailure(error) }
+            throw CommandFailure(
+                .invalidList,
+                "--app-root: expected a root of the repository \(path), found that of another one. Give the root.json that "
+                    + "the app was built with; the first one of this repository is "
+                    + "\(SafeText.shellWord(path))/public/metadata/1.root.json.")
         }
     }
 

@@ -23,7 +23,12 @@ struct RepositoryOrigin: Sendable {
         _ text: String, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
         anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) {
-        guard let url = Self.url(text) else { throw CommandFailure(.wrongUsage, Self.expectation) }
+        guard let url = Self.url(text) else {
+            throw CommandFailure(
+                .wrongUsage,
+                "\(Self.expectation), or a folder that is there, found \(text.quoted). Name the folder of the repository, or "
+                    + "give a URL such as https://pins.example.com.")
+        }
         name = text
         base = url
         // Plain HTTP needs no anchors, and some machines have none.
@@ -36,8 +41,15 @@ struct RepositoryOrigin: Sendable {
     private static let expectation = "expected the https URL of a folder, without user name, password and query"
 
     static func validate(_ text: String, _ argument: String) throws(ValidationError) {
-        guard url(text) != nil else { throw ValidationError("\(argument): \(expectation)") }
+        guard url(text) != nil else {
+            throw ValidationError(
+                "\(argument): \(expectation), found \(text.quoted). "
+                    + "Give a URL such as https://pins.example.com; http is only for this machine.")
+        }
     }
+
+    /// Whether a text is a URL from which files are downloaded.
+    static func isURL(_ text: String) -> Bool { url(text) != nil }
 
     /// Reads the URL; nil for one that the provider would refuse: http is only for loopback addresses.
     private static func url(_ text: String) -> URL? {
@@ -101,8 +113,16 @@ struct RepositoryOrigin: Sendable {
         let following = RepositoryFollowing(
             try await following(root: root, at: time), bundle: served, root: root, at: time)
         guard following.pins != nil else {
-            let remedy = following.expired.map { ". Where the repository's folder is: \($0.renewal(of: "FOLDER"))" }
-            throw CommandFailure(.invalidList, following.verdict(at: name) + (remedy ?? ""))
+            let remedy =
+                if let expired = following.expired {
+                    "Where the repository's folder is: \(expired.renewal(of: "FOLDER"))"
+                } else if following.isOfOtherKeys {
+                    "Give with --app-root the root.json that the app was built with; the first one of this repository is "
+                        + "metadata/1.root.json."
+                } else {
+                    "Check that the URL is that of the folder public, and upload that folder again."
+                }
+            throw CommandFailure(.invalidList, "\(following.verdict(at: name)). \(remedy)")
         }
         let bundle: Data
         if let served {

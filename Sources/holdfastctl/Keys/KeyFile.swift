@@ -76,7 +76,8 @@ struct KeyFile {
             let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 != 0
         else { return }
         Output.standard.remark(
-            "warning: \(path) has mode 0\(String(mode & 0o777, radix: 8)), so that others may read it: chmod 600 it")
+            "warning: \(path) has mode 0\(String(mode & 0o777, radix: 8)), so that others may read it: "
+                + "chmod 600 \(SafeText.shellWord(path))")
     }
 
     static func content(of path: String, maximumBytes: Int = maximumBytes) throws(CommandFailure) -> Data {

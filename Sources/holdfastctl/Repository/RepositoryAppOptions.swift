@@ -26,7 +26,7 @@ struct RepositoryAppOptions: ParsableArguments {
     /// Reads the root; nil if none was given.
     func root() throws(CommandFailure) -> Data? {
         guard let appRoot else { return nil }
-        return try InputFile.content(of: appRoot, maximumBytes: TUFSettings().rootBytes)
+        return try AppRoot.content(of: appRoot)
     }
 
     /// Updates from the repository as apps with the root do, in both ways in which they can.

@@ -59,6 +59,8 @@ extension HostOverrides {
     ) async throws -> SettledChange? {
         guard let pins = state.draftPins else { return nil }
         guard !isOffline else {
+            // Files that are named and cannot be read are an error, whether or not a host is asked.
+            _ = try await RepositoryChange(to: pins, of: state, in: place, for: clients, at: now)
             Output.standard.remark("warning: offline: no host was asked whether it has these pins")
             return nil
         }

@@ -103,6 +103,10 @@ struct RepositoryInitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if FileManager.default.fileExists(atPath: place.path), !KeyFile.isFolder(place.path) {
+            throw CommandFailure(
+                .unwritableFile, "\(place.path): expected a folder, or nothing, found a file. Name another folder.")
+        }
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         guard try await !place.isThere else {

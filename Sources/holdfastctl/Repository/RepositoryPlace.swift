@@ -53,8 +53,34 @@ struct RepositoryPlace: ParsableArguments {
         do throws(TUFRepositoryError) {
             return try await folder.state(includingDrafts: includingDrafts)
         } catch {
-            throw CommandFailure(error)
+            guard error.code == .wrongPlace else { throw CommandFailure(error) }
+            throw noRepository(in: folder.folder)
         }
+    }
+
+    /// The error for a folder in which no repository begins, with the remedy for what is in it instead.
+    private static func noRepository(in folder: URL) -> CommandFailure {
+        func has(_ path: String) -> Bool {
+            FileManager.default.fileExists(atPath: folder.appending(path: path).path)
+        }
+        let path = SafeText.shellWord(folder.path)
+        if has("public/metadata") || has("public/bundle.json") {
+            return CommandFailure(
+                .invalidList,
+                "damaged: expected the first root, \(folder.path)/public/metadata/1.root.json, found none. Put the file back "
+                    + "from a copy, from the web server, or from the app that was built with it.")
+        }
+        if has("metadata/timestamp.json") || has("metadata/1.root.json") {
+            return CommandFailure(
+                .unreadableFile,
+                "wrongPlace: expected the folder of a repository, found its folder public: \(folder.path). Name the folder that "
+                    + "contains it: \(SafeText.shellWord(folder.deletingLastPathComponent().path))")
+        }
+        return CommandFailure(
+            .unreadableFile,
+            "wrongPlace: expected a repository in \(folder.path), found none. Name the folder of the repository; "
+                + "`holdfastctl repository init \(path) --small --offline-key OFFLINE-KEY --online-key ONLINE-KEY` begins one."
+        )
     }
 
     /// What clients that were built with the first root have of it; nil if nothing is published.
@@ -95,7 +121,10 @@ struct RepositoryPlace: ParsableArguments {
 
     /// The error for verbs that need a published repository.
     var unpublished: CommandFailure {
-        CommandFailure(.notSigned, "nothing is published in \(path): publish first")
+        CommandFailure(
+            .notSigned,
+            "nothing is published in \(path): publish first, with `holdfastctl repository publish \(shellWord) --key "
+                + "ONLINE-KEY`")
     }
 
     func write(_ state: TUFRepositoryState) async throws(CommandFailure) {

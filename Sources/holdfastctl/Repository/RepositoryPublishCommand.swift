@@ -172,6 +172,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
         guard open.isEmpty else {
             for remark in remarks { Output.standard.remark(SafeText.escapedLine(remark)) }
             Output.standard.complain("nothing was published")
+            if open.allSatisfy({ $0.kind == .unreachable }) { Output.standard.remark(HostOverrides.remedy) }
             throw NegativeAnswer(
                 status: open.allSatisfy { $0.kind == .unreachable } ? .couldNotFindOut : .negativeAnswer)
         }

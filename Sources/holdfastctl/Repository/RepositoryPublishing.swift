@@ -101,7 +101,12 @@ struct RepositoryPublishing: ParsableArguments {
                 try await place.folder.write(publication)
             }
         } catch {
-            throw CommandFailure(error)
+            let commands = state.live?.renewals(of: place.shellWord, at: now) ?? []
+            guard error.code == .refusedByClients, !commands.isEmpty else { throw CommandFailure(error) }
+            throw CommandFailure(
+                .notSigned,
+                "refusedByClients: expected \(error.expected), found \(error.found). Nothing was written; first: "
+                    + commands.map { "`\($0)`" }.joined(separator: ", then "))
         }
         let next = publication.state
         var overridden = overridden

@@ -169,14 +169,17 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
         do throws(TUFRepositoryError) {
             try await folder.verify(at: now)
         } catch {
-            if error.code == .outOfStep {
-                return RepositoryReport(
-                    "bundle.json is of \(error.found), the files are of \(error.expected): publish again", isGood: false
-                )
-            }
-            guard error.code == .refusedByClients else { throw CommandFailure(error) }
+            guard error.code == .refusedByClients || error.code == .outOfStep else { throw CommandFailure(error) }
             guard let first = live.expired(at: now).first, let path else {
-                return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
+                var report = RepositoryReport(
+                    error.code == .outOfStep
+                        ? "bundle.json is of \(error.found), the files are of \(error.expected): publish again"
+                        : "Clients refuse it: \(error.found)", isGood: false)
+                // The files were read as clients read them, so bundle.json is at fault, and a renewal writes it anew.
+                if let path = self.path {
+                    report.next.append("holdfastctl repository renew \(SafeText.shellWord(path)) --key ONLINE-KEY")
+                }
+                return report
             }
             // A client would check its clock, but here its publisher asks.
             var report = RepositoryReport(
@@ -199,6 +202,13 @@ extension RepositoryReport {
         warnings += following.warnings
         if let expired = following.expired, next.isEmpty {
             next.append("where the repository's folder is: \(expired.renewal(of: "FOLDER"))")
+        }
+        if let url = following.url, following.expired == nil, next.isEmpty, !following.isGood {
+            next.append(
+                following.isOfOtherKeys
+                    ? "give with --app-root a root of this repository; its first one is metadata/1.root.json at \(url)"
+                    : "check that \(url) is the folder public, upload that folder again, and give the command once more"
+            )
         }
         if let url = following.url, following.problem == nil {
             for role in roles ?? [] {

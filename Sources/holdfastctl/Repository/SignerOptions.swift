@@ -73,6 +73,12 @@ struct SignerOptions: ParsableArguments {
         let found: [TUFPublicKey]
         if text == InputFile.standard || FileManager.default.fileExists(atPath: text) {
             let content = try KeyFile.content(of: text)
+            guard content.range(of: Data("PRIVATE KEY".utf8)) == nil else {
+                throw CommandFailure(
+                    .unreadableFile,
+                    "--signer-key \(text): expected a public key, found a private one. Give the public one: "
+                        + "`openssl pkey -in \(SafeText.shellWord(text)) -pubout -out public.pem` writes it.")
+            }
             let given: TUFPublicKey
             do throws(SigningError) {
                 given = try TUFPublicKey(content)

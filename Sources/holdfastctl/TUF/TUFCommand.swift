@@ -101,6 +101,11 @@ struct TUFCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
+            for folder in [metadataDir, targetDir ?? metadataDir]
+            where FileManager.default.fileExists(atPath: folder) && !KeyFile.isFolder(folder) {
+                throw CommandFailure(
+                    .unwritableFile, "\(folder): expected a folder, found a file. Name another folder.")
+            }
             var report = Report(verb: verb.rawValue)
             switch verb {
             case .`init`: try initialize()
@@ -113,11 +118,40 @@ struct TUFCommand: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             Output.standard.complain(failure.message)
             throw NegativeAnswer()
+        } catch let error as TUFError {
+            Output.standard.complain(message(error))
+            throw NegativeAnswer()
         } catch {
             Output.standard.complain(ForeignErrorText.whole(error))
             throw NegativeAnswer()
         }
     }
+
+    /// The error, with the remedy of a person at a shell where the library's is for the code of an app.
+    private func message(_ error: TUFError) -> String {
+        let begin = "`holdfastctl tuf --metadata-dir \(SafeText.shellWord(metadataDir)) init ROOT`"
+        let remedy: String
+        switch error.code {
+        case .noTrustedRoot:
+            remedy = "Begin with the root that you trust: \(begin)"
+        case .malformed, .wrongType, .notSigned, .tooLarge, .duplicateSignature:
+            guard error.section == Self.rootSection else { return "\(error)" }
+            remedy =
+                verb == .`init`
+                ? "Give the root metadata of the repository, such as public/metadata/1.root.json in its folder."
+                : "The root in \(metadataDir) is damaged. Begin again with the root that you trust: \(begin)"
+        case .rolledBack:
+            remedy =
+                "Try again later. If it persists, a person must find out who serves old files; if the repository was restored "
+                + "from a copy, where its folder is: `holdfastctl repository renew FOLDER --key ONLINE-KEY --above VERSION`, "
+                + "with the expected version."
+        default: return "\(error)"
+        }
+        return "\(error.description.dropLast(error.remedy.count))\(remedy)"
+    }
+
+    /// The section of the specification about the root from which a client starts.
+    private static let rootSection = "5.2"
 
     private var store: MetadataFolder { MetadataFolder(URL(filePath: metadataDir)) }
 
@@ -132,7 +166,9 @@ struct TUFCommand: AsyncParsableCommand {
         do {
             octets = try AtomicFile.read(URL(filePath: root ?? ""), maximumBytes: settings.rootBytes)
         } catch {
-            throw CommandFailure(.unreadableFile, "\(root ?? ""): \(AtomicFile.reason(error, at: root ?? ""))")
+            throw CommandFailure(
+                .unreadableFile,
+                "\(root ?? ""): \(AtomicFile.reason(error, at: root ?? "")). Give the file of the root that you trust.")
         }
         try TUFClient(store: store, source: NoSource(), settings: settings).initialize(root: octets)
     }
@@ -166,8 +202,11 @@ struct TUFCommand: AsyncParsableCommand {
     private static let wholeLimit = Duration.seconds(600)
 
     private static func url(_ text: String?, _ option: String) throws(CommandFailure) -> URL {
-        guard let url = text.flatMap({ URL(string: $0) }), url.query() == nil, url.fragment() == nil else {
-            throw CommandFailure(.wrongUsage, "\(option) needs the URL of a folder")
+        guard let text, RepositoryOrigin.isURL(text), let url = URL(string: text) else {
+            throw CommandFailure(
+                .wrongUsage,
+                "\(option): expected the https URL of a folder, found \((text ?? "").quoted). Give a URL such as "
+                    + "https://tuf.example.com/metadata; http is only for this machine.")
         }
         return url
     }

@@ -164,7 +164,7 @@ struct TrustServerFiles: Sendable {
     private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
         if FileManager.default.fileExists(atPath: folder.path) {
             guard KeyFile.isFolder(folder.path) else {
-                throw CommandFailure(.unwritableFile, "\(folder.path) is not a folder")
+                throw CommandFailure(.unwritableFile, "\(folder.path) is not a folder: name another")
             }
             return
         }

@@ -88,7 +88,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
     var folder: String
 
     @Option(
-        help: ArgumentHelp("Repeat at this interval, for example 5m.", valueName: "span"), transform: TimeSpan.read)
+        help: ArgumentHelp("Repeat at this interval, at most 10m.", valueName: "span"), transform: TimeSpan.read)
     var every: TimeSpan?
 
     @Option(
@@ -196,7 +196,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
         guard !isFirstRun || key == nil && certificate == nil && !resignsOnly else {
             throw ValidationError("--first-run makes the key: leave out --key, --certificate and --resign-only.")
         }
-        if let every, every.seconds < 1 { throw ValidationError("--every must be a second or more.") }
+        // Clients refuse a downloaded document that was signed more than ten minutes ago.
+        try every?.validate("--every", TimeSpan(seconds: 1)...TimeSpan(seconds: 600))
     }
 
     func run() async throws {

@@ -14,7 +14,7 @@ struct ObeyedRemedyTests {
     /// A refusal, and what a person does about it.
     struct Refusal: Sendable, CustomTestStringConvertible {
         /// Lines of a shell that make what is refused.
-        let setup: String
+        var setup: String
         /// The command that refuses it.
         let refused: String
         var status: Int32 = 1
@@ -39,6 +39,7 @@ struct ObeyedRemedyTests {
         command.replacing("HOST", with: SigningSite.name).replacing("OFFLINE-KEY", with: "offline.pem")
             .replacing("ONLINE-KEY", with: "online.pem").replacing("FILE.pins.json", with: "bank.pins.json")
             .replacing(" FILE ", with: " bank.pins.json ")
+            .replacing(" ROOT", with: " copy/public/metadata/1.root.json")
             // A test has no terminal at which a password could be asked for.
             .replacing("holdfastctl keygen", with: "holdfastctl keygen --no-password")
             // Nor a host that could be asked.

@@ -86,6 +86,12 @@ struct PublishedRepository {
         try await Self.serving(folder.published, forbidding: forbidden, breaking: broken, body)
     }
 
+    /// Serves the repository's files as they are when they are asked for.
+    func servedLive<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+        let folder = folder.published
+        return try await Self.serving(body) { try? Data(contentsOf: folder.appending(path: $0)) }
+    }
+
     /// Serves the files of a folder as they are now, over plain HTTP on loopback.
     /// - Parameters:
     ///   - forbidden: is answered with 403, as by an object store whose listing is not public; the end of a path.
@@ -96,14 +102,21 @@ struct PublishedRepository {
         _ body: (String) async throws -> Value
     ) async throws -> Value {
         let files = try files(in: folder)
-        return try await ScriptedHTTPServer.with({ path in
+        return try await serving(forbidding: forbidden, breaking: broken, body) { files[$0] }
+    }
+
+    private static func serving<Value>(
+        forbidding forbidden: String? = nil, breaking broken: String? = nil, _ body: (String) async throws -> Value,
+        content: @escaping @Sendable (String) -> Data?
+    ) async throws -> Value {
+        try await ScriptedHTTPServer.with({ path in
             func answer(_ status: String, _ body: Data = Data()) -> [ScriptedHTTPServer.Step] {
                 let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"
                 return [.send(head), .sendOctets([UInt8](body)), .close]
             }
             if let forbidden, path.hasSuffix(forbidden) { return answer("403 Forbidden") }
             if let broken, path.hasSuffix(broken) { return answer("500 Internal Server Error") }
-            return files[path].map { answer("200 OK", $0) } ?? answer("404 Not Found")
+            return content(path).map { answer("200 OK", $0) } ?? answer("404 Not Found")
         }) { server in
             try await body("http://127.0.0.1:\(server.port)")
         }

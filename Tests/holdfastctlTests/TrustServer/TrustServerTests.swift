@@ -16,6 +16,7 @@ struct TrustServerTests {
             ["trust-server"], ["trust-server", "show"], ["trust-server", "show", "--customer", "../x"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--kind", "p-256"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--every", "5"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--every", "11m"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--include", "root"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--tries", "17"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--max-changes", "-1"],
