@@ -1,7 +1,7 @@
 import Foundation
 
-/// Describes other libraries' errors in Holdfast's words. The text of such an error may contain its input, even keys,
-/// passwords and URLs; its type never does.
+/// Describes errors of other libraries in Holdfast's own text. The text of such an error may contain its input, even
+/// keys, passwords and URLs; its type never does.
 package enum ForeignErrorText {
     /// For a log: the full text of Holdfast's own errors, and only the type of others.
     package static func whole(_ error: any Error) -> String {
