@@ -8,7 +8,7 @@ package enum ForeignErrorText {
         (error as? any HoldfastError)?.description ?? found(error)
     }
 
-    /// For the part of a message that says what was found.
+    /// The text for the found value in a message.
     package static func found(_ error: any Error) -> String {
         switch error {
         case let error as any HoldfastError:

@@ -111,7 +111,7 @@ extension Pin: CustomStringConvertible {
     /// only when connections fail.
     ///
     /// - Parameter text: the pin, without white space around it.
-    /// - Throws: ``PinError`` that says what to write instead.
+    /// - Throws: ``PinError`` that states what to write instead.
     public init(_ text: String) throws(PinError) {
         let (subject, digest) = try PinText.parse(text)
         try self.init(subject: subject, digest: digest)

@@ -11,7 +11,7 @@ public import Foundation
 /// Include a backup: the pin of a key that you keep offline, so that losing the served key does not lock the app out. A
 /// backup counts like any other pin.
 public struct PinSet: Hashable, Sendable {
-    /// The rules that a path must match. The raw values here and below are the words of the pin file (docs/formats.md).
+    /// Which rules a path must match. The raw values here and below are the words of the pin file (docs/formats.md).
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
         /// One rule.
         case any

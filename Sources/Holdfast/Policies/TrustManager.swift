@@ -70,7 +70,7 @@ public final class TrustManager: Sendable {
     /// - Returns: the policy; nil if none matches, no matter what the rule for unknown hosts is.
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
 
-    /// The policy that decides for a host; nil if there is none.
+    /// The policy that decides for a host; nil if the host has no policy.
     public func policy(for host: DialedHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
     /// Looks up a host, for an adapter that needs its policy before the decision.

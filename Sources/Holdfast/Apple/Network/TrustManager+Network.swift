@@ -13,7 +13,7 @@ extension TrustManager {
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system must check revocation.
+    ///   - revocation: whether the system checks revocation.
     public func protect(
         _ options: sec_protocol_options_t, dialing host: DialedHost, anchors: TrustAnchors? = nil,
         revocation: SystemRevocation = .system
@@ -46,7 +46,7 @@ extension TrustManager {
     /// - Parameters:
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system must check revocation.
+    ///   - revocation: whether the system checks revocation.
     public func certificateValidator(
         dialing host: DialedHost, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) -> @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool {

@@ -12,7 +12,7 @@ extension ServerTrust {
     ///   - secTrust: the trust that the connection provided; do not evaluate it while a decision does.
     ///   - host: the host that was dialed; nil if it is not known, which only a policy for one exact name accepts.
     ///   - anchors: the only anchors; nil for those that are set on the trust, by default those of the system.
-    ///   - revocation: whether the system must check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(
         _ secTrust: SecTrust, host: DialedHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) {

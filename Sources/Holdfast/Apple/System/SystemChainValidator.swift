@@ -11,7 +11,7 @@ public import struct Foundation.Date
 public struct SystemChainValidator: ChainValidator {
     /// The anchors; nil for those of the system, or those that were set on the `SecTrust`.
     package let anchors: TrustAnchors?
-    /// Whether the system must check revocation.
+    /// Whether the system checks revocation.
     package let revocation: SystemRevocation
     /// The trust that a connection provided; any other chain gets a new one.
     let trust: SystemTrust?
@@ -20,7 +20,7 @@ public struct SystemChainValidator: ChainValidator {
     /// Makes a validator for chains in DER, such as those of SwiftNIO.
     /// - Parameters:
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system must check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         self.anchors = anchors
         self.revocation = revocation

@@ -1,7 +1,7 @@
 #if canImport(Security)
 import Security
 
-/// Whether the operating system must check revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
+/// Whether the operating system checks revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
 /// itself: a ``Revocation`` with lists is only for ``PathValidator``.
 public enum SystemRevocation: Sendable, Hashable {
     /// The system's default.

@@ -61,7 +61,7 @@ package final class SystemTrust: Sendable {
     /// It may block: the system queries its daemon, and fetches missing certificates from the network.
     /// - Parameters:
     ///   - anchors: the anchors; nil for those that are set on the trust, by default the system's.
-    ///   - revocation: whether the system must check revocation.
+    ///   - revocation: whether the system checks revocation.
     func evaluate(
         for purpose: ValidationPurpose, at time: Date, anchors: TrustAnchors?, revocation: SystemRevocation
     ) -> Evaluation {

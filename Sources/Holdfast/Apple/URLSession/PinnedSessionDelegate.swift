@@ -43,7 +43,7 @@ nonisolated open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// - Parameters:
     ///   - manager: the manager whose policies decide.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(manager: TrustManager, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         judge = ManagerJudge(manager: manager, anchors: anchors, revocation: revocation)
     }

@@ -26,7 +26,7 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
     ///   - wrapped: receives everything except challenges about a server's trust.
     ///   - manager: the manager whose policies decide about servers.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(
         wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil,
         revocation: SystemRevocation = .system

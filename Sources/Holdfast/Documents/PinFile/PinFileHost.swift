@@ -9,13 +9,13 @@ extension PinFile {
         package let isRetired: Bool
         /// The behavior if no pin matches.
         package let enforcement: PinSet.Enforcement
-        /// The pins that a connection must match.
+        /// Which of the pins a connection must match.
         package let requirement: PinSet.Requirement
         /// The behavior after the pins have expired.
         package let afterExpiry: PinSet.ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
         package let pins: [KeyPin]
-        /// The destinations of failure reports, among those that the app names; nil if failures are not reported.
+        /// The destination of failure reports, one of those that the app names; nil if failures are not reported.
         package let report: Report?
 
         /// Makes an entry with at most 16 ports, and with 1 to 32 pins, none twice in one role, and enough that some

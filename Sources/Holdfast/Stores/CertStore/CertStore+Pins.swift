@@ -47,8 +47,7 @@ extension CertStore: PinSource {
 extension CertStore {
     /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
     /// - Parameter host: a host, a URL, of which only the host is used, or a pattern; pins are looked up by the host
-    ///   that
-    ///   is dialed.
+    ///   that is dialed.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
     public func policy(for host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
         policy(for: try HostPattern(policyName: host))

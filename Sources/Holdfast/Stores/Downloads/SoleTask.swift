@@ -20,7 +20,7 @@ package final class SoleTask: Sendable {
 
     private let state = Lock(State.making)
 
-    /// Makes tasks one after another. They wait for one queue anyway, so they block only one thread and not one each.
+    /// Makes tasks, one after another: they wait for one queue anyway, so here they block one thread, not one each.
     static let makers = DispatchQueue(label: "holdfast.downloads.tasks")
 
     /// Not a global queue, because all of its threads may be waiting.
@@ -36,8 +36,8 @@ package final class SoleTask: Sendable {
             let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: request)
             task.resume()
-            // Resuming waits until here, because a task must not be resumed while it is ended. An end may have come
-            // meanwhile.
+            // The state changes only after `resume()`, because a task must not be resumed while it is ended. So
+            // `end()` may have been called meanwhile.
             let isWanted = self.state.withLock { state in
                 if case .ended = state { return false }
                 state = .running(session, task)

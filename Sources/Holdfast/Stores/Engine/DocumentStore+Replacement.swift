@@ -31,8 +31,7 @@ extension DocumentStore {
     /// Downloads a document and replaces the current one. If another store or process has stored one since the download
     /// began, it is unknown which is newer, so the stored document is adopted and the download is repeated.
     /// - Returns: the problem, if nothing in the document is usable or it could not be stored, or nil if all is well;
-    ///   and
-    ///   its assessment of the application's version.
+    ///   and its assessment of the application's version.
     private func replace(_ generation: Int) async throws(StoreError) -> (StoreError?, VersionCheck?) {
         for announcement in await storageQueue.run({ self.catchUp() }) { announcement() }
         var left = format.updateTimeout

@@ -12,7 +12,7 @@ public struct UpdateSchedule: Sendable, Hashable {
 
     /// The minimum time between two updates, in seconds, like everything below.
     package static let shortestInterval: TimeInterval = 15 * 60
-    /// The maximum of a short interval after jitter.
+    /// The minimum interval with the maximum jitter.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
     /// The maximum time between two updates.
     var longestInterval: TimeInterval { max(updateInterval.inSeconds, Self.longestOfShortIntervals) }

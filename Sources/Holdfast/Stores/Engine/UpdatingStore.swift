@@ -60,8 +60,7 @@ extension UpdatingStore {
     /// Canceling the caller does not cancel the download.
     /// - Returns: the result, or a report that the update continues.
     /// - Throws: ``StoreError`` if nothing is usable afterward, or if a forced update failed. Content that was valid
-    ///   before
-    ///   stays valid.
+    ///   before stays valid.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await engine.driver.update(mode: mode)

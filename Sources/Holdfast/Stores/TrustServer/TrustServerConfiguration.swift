@@ -12,7 +12,7 @@ public struct TrustServerConfiguration: Sendable {
     public var url: URL
     /// The signer of the document.
     public var signer: TrustServerSigner
-    /// The customer for whom the document must be.
+    /// The customer that the document must be for.
     public var customer: String
 
     /// The values of `maximumAge` and `grace` unless an application sets others.

@@ -174,7 +174,7 @@ struct PathSearch {
                 let offered = offer(path + [candidate])
                 guard offered == .blocked else { return offered }
                 extent = .blocked
-                // The caller may require another certificate above this one, which is itself trusted.
+                // This certificate is itself trusted, but the caller may require another one above it.
             }
             path.append(candidate)
             let counted = nodes[candidate].certificate.isSelfIssued ? 0 : 1

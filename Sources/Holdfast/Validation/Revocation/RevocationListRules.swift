@@ -32,8 +32,8 @@ struct ListRule: Sendable {
     static let signer = ListRule(name: "list signer", reference: "RFC 5280 6.3.3 (f)")
     /// A list's signature verifies under its signer's key (RFC 5280 6.3.3 (g)).
     static let signature = ListRule(name: "list signature", reference: "RFC 5280 6.3.3 (g)")
-    /// A list vouches only if no other list of the same key and scope contradicts it about which is newer: the order of
-    /// their numbers differs from the order of their thisUpdate (RFC 5280 5.2.3).
+    /// A list vouches only if no other list of the same key and scope contradicts it about which is newer. Two lists
+    /// contradict each other if their numbers and their thisUpdate give different orders (RFC 5280 5.2.3).
     static let order = ListRule(name: "list order", reference: "RFC 5280 5.2.3")
 
     /// The rules in the order in which they are checked.
@@ -58,8 +58,7 @@ struct ListRule: Sendable {
     }
 
     /// - Parameter isIssuer: whether it is the very issuer of the certificate. Another signer that is not a CA must
-    ///   have a
-    ///   keyUsage for lists, as RFC 5280 4.2.1.3 requires; otherwise a server whose subject is spelled like its
+    ///   have a keyUsage for lists, as RFC 5280 4.2.1.3 requires; otherwise a server whose subject is spelled like its
     ///   authority's could sign them.
     static func signerObjection(to signer: X509Certificate, isIssuer: Bool) -> String? {
         do throws(DERError) {
