@@ -99,9 +99,10 @@ extension DistinguishedName {
 }
 
 extension DistinguishedName.Attribute {
-    /// Text beyond ASCII that is longer than this is not folded: names have at most 64 characters (RFC 5280, upper bounds).
+    /// Maximum number of bytes of text beyond ASCII that is folded: names have at most 64 characters (RFC 5280, upper
+    /// bounds).
     private static let maximumInternationalBytes = 512
-    /// The largest factor by which normalization may lengthen a text.
+    /// The maximum factor by which normalization may lengthen a text.
     private static let maximumGrowth = 3
 
     /// Appends type, kind and value, each after its length; text regardless of case, runs of spaces and the string

@@ -26,8 +26,8 @@ public enum GeneralName: Sendable, Hashable {
     ///   - type: the form, an object identifier in dotted form.
     ///   - value: DER, not decoded.
     case otherName(type: String, value: [UInt8])
-    /// A name of another form: x400Address (3), ediPartyName (5), or an otherName (0) or registeredID (8) that cannot be
-    /// read.
+    /// A name of another form: x400Address (3), ediPartyName (5), or an otherName (0) or registeredID (8) that cannot
+    /// be read.
     /// - Parameters:
     ///   - number: the form's number in RFC 5280.
     ///   - content: the content bytes.

@@ -21,8 +21,8 @@ extension FingerprintEntry {
         return nil
     }
 
-    /// A name as clients look it up: that of a host without its trailing dot, in A-labels and lower case, and with an IPv6
-    /// address in its canonical spelling; any other text in lower case.
+    /// A name as clients look it up: that of a host without its trailing dot, in A-labels and lower case, and with an
+    /// IPv6 address in its canonical spelling; any other text in lower case.
     static func lookupName(of name: String) -> String {
         let lower = String(decoding: name.utf8.map(DNSOctets.lowercase), as: UTF8.self)
         guard !lower.utf8.starts(with: "*".utf8), let host = try? DialedHost(lower) else { return lower }

@@ -39,7 +39,7 @@ public struct TrustServerSigner: Sendable {
 
     private init(_ authority: SignerAuthority) { kind = .authority(authority) }
 
-    /// Accepts every signer with a certificate of an authority, if the certificate is for this purpose and the customer.
+    /// Accepts every signer with a certificate of an authority, if it is for this purpose and the customer.
     ///
     /// The certificate must lead to an anchor under the path rules, be valid at the document's timestamp, have the
     /// customer as its one common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.

@@ -86,7 +86,8 @@ package struct DERReader {
         return bits.dropFirst()
     }
 
-    /// The next element if it has this identifier; nil, with the cursor where it was, if it has another or none is left.
+    /// The next element if it has this identifier; nil if it has another one or no element is left. The cursor then
+    /// stays.
     package mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? { nextTag == tag ? try next() : nil }
 
     /// Throws unless everything was read: attackers hide data after the last element.

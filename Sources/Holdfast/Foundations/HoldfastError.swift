@@ -5,7 +5,8 @@ public import protocol Foundation.LocalizedError
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
 /// was worded. `localizedDescription`, and an `NSError` in Objective-C, contain the same text, in English.
 public protocol HoldfastError: LocalizedError, Hashable, CustomStringConvertible {
-    /// The reasons; a raw value is stable and fit for logs and machine-readable output. Holdfast's own are ``OpenCode``s.
+    /// The reasons; a raw value is stable and fit for logs and machine-readable output. Holdfast's own are
+    /// ``OpenCode``s.
     associatedtype Code: RawRepresentable<String>, Hashable, Sendable
 
     /// The error code.

@@ -1,7 +1,8 @@
 package import struct Foundation.Date
 
 extension Date {
-    /// The seconds since 1970, without their fraction: certificates, pins and documents state their times in whole seconds.
+    /// The seconds since 1970, without their fraction: certificates, pins and documents state their times in whole
+    /// seconds.
     ///
     /// A time that is not a number, or too large for one, is later than all others: nothing is valid at that time.
     package var wholeSeconds: Int64 {

@@ -23,10 +23,10 @@ public struct DialedHost: Hashable, Sendable {
 
     /// Parses the host that a caller specifies.
     ///
-    /// It accepts names, in ASCII or Unicode, with underscores (service names have them), with hyphens at the edges of all
-    /// labels except the last, and with one trailing dot; IPv4 addresses as four decimal octets without leading zeros; IPv6
-    /// addresses (RFC 4291 2.2), in brackets or without, and without a zone. It refuses a URL, a port in the text, and a name
-    /// whose last label is a number.
+    /// It accepts names, in ASCII or Unicode, with underscores (service names have them), with hyphens at the edges of
+    /// all labels except the last, and with one trailing dot; IPv4 addresses as four decimal octets without leading
+    /// zeros; IPv6 addresses (RFC 4291 2.2), in brackets or without, and without a zone. It refuses a URL, a port in
+    /// the text, and a name whose last label is a number.
     ///
     /// - Parameters:
     ///   - text: a name or an address.

@@ -53,8 +53,8 @@ public struct PinSet: Hashable, Sendable {
 
     /// Makes a requirement from rules.
     /// - Parameters:
-    ///   - rules: at least one that is not a candidate; for ``Requirement/oneOfEachRole`` one for each role. A rule that is
-    ///     given twice counts once, until its later end.
+    ///   - rules: at least one that is not a candidate; for ``Requirement/oneOfEachRole`` one for each role. A rule that
+    ///     is given twice counts once, until its later end.
     ///   - requirement: which of them a path must match.
     ///   - enforcement: whether that is enforced or only reported.
     ///   - afterExpiry: what happens once so many have expired that no path can match.

@@ -6,8 +6,8 @@ public import struct Foundation.Date
 /// the rest of Holdfast. Each has a safe default for a policy that decides by itself. A policy that forwards the
 /// decisions of another one forwards every requirement. `TrustPolicyConformance` of HoldfastTesting checks both kinds.
 ///
-/// A type of yours that conforms is `nonisolated` in an app whose declarations are isolated to the main actor by default
-/// (Xcode 26); in other code the word changes nothing.
+/// In an app whose declarations are isolated to the main actor by default (Xcode 26), a type of yours that conforms
+/// must be `nonisolated`; in other code the word changes nothing.
 ///
 /// ```swift
 /// /// Trusts devices that were paired, by the keys that the application keeps.

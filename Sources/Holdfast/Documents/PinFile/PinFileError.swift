@@ -1,6 +1,7 @@
 /// The reason why a pin file cannot be read, made, or used for a purpose.
 public struct PinFileError: HoldfastError {
-    /// The reasons, a set that may grow. The vectors of the format name them too, so they are the same in every language.
+    /// The reasons, a set that may grow. The format's test vectors name them too, so they are the same in every
+    /// language.
     public typealias Code = OpenCode<PinFileError>
 
     /// The reason.

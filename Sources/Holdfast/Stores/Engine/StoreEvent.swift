@@ -33,8 +33,8 @@ public struct StoreEvent: Sendable {
     /// The source of the document. It may contain secrets that the application has put there. nil for a reset of a
     /// store of several documents.
     public internal(set) var url: URL?
-    /// The authority whose certificates a revocation list covers; nil for documents of other kinds. Several authorities may publish
-    /// lists at one URL.
+    /// The authority whose certificates a revocation list covers; nil for documents of other kinds. Several authorities
+    /// may publish lists at one URL.
     public internal(set) var authority: X509Certificate?
     /// The number of times that the document had been replaced or deleted at that time.
     public internal(set) var revision: UInt64 = 0

@@ -1,7 +1,7 @@
 /// The lists that may cover one certificate, and their entries about it.
 ///
-/// If several verified lists have the same key and the same scope (equal issuingDistributionPoint), the newest one counts;
-/// see ``RevocationListHeader/age(beside:)``. A certificate is therefore revoked if a list names it, unless
+/// If several verified lists have the same key and the same scope (equal issuingDistributionPoint), the newest one
+/// counts; see ``RevocationListHeader/age(beside:)``. A certificate is therefore revoked if a list names it, unless
 /// - a newer list of the same key and scope vouches for it, because it was only on hold, or
 /// - the list that names it is out of date, and a list of another key or scope that was issued later vouches for it:
 ///   numbers of different keys or scopes cannot be compared.
@@ -23,8 +23,8 @@ struct ListInquiry {
         let limit: String
     }
 
-    /// Evidence that the certificate is not revoked: from a list that does not name it, or from a delta list that removes
-    /// it from its base, together with that base.
+    /// Evidence that the certificate is not revoked: from a list that does not name it, or from a delta list that
+    /// removes it from its base, together with that base.
     struct Clearance {
         let list: Int
         let delta: Int?

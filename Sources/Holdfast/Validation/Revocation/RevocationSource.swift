@@ -14,8 +14,8 @@ public protocol RevocationSource: Sendable {
     /// - Parameter paths: the ``ValidationOutcome/pathsToFollow``.
     func noteUse(following paths: [[X509Certificate]])
 
-    /// Yields an element after every change of ``current``, for code that keeps connections open; by default the stream ends
-    /// at once.
+    /// Yields an element after every change of ``current``, for code that keeps connections open; by default the stream
+    /// ends at once.
     func changes() -> AsyncStream<Void>
 }
 

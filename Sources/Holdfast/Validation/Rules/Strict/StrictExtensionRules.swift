@@ -104,7 +104,7 @@ extension PathRule {
 }
 
 extension X509Certificate {
-    /// Whether authorityKeyIdentifier has a keyIdentifier and neither authorityCertIssuer nor authorityCertSerialNumber.
+    /// Whether authorityKeyIdentifier has only a keyIdentifier, not authorityCertIssuer or authorityCertSerialNumber.
     fileprivate var hasBareAuthorityKeyIdentifier: Bool {
         guard let value = value(of: .authorityKeyIdentifier) else { return false }
         var reader = DERReader(layout.der, in: value)

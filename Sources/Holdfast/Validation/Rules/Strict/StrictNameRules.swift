@@ -88,9 +88,9 @@ extension DistinguishedName.Attribute {
 }
 
 extension PathRule {
-    /// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the whole
-    /// leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a label
-    /// (RFC 5280 4.2.1.10).
+    /// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the
+    /// whole leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a
+    /// label (RFC 5280 4.2.1.10).
     static let nameSyntax = reading("syntax of names", "RFC 5280 4.2.1.6, 4.2.1.10", field: "names") {
         (certificate, context) throws(DERError) in
         for name in try certificate.subjectAltName ?? [] {
