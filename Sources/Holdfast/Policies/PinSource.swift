@@ -41,8 +41,8 @@ public protocol PinSource: Sendable {
     /// to update. The call does not wait for anything.
     func tell(_ decision: TrustDecision)
 
-    /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only reported,
-    /// or because a document may exempt hosts. By default true.
+    /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only
+    /// reported, or because a document may exempt hosts. By default true.
     var mayAdmitWithoutPins: Bool { get }
 }
 
