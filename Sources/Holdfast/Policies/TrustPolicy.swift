@@ -15,11 +15,11 @@ public import struct Foundation.Date
 ///     let scope = PolicyScope(hostName: "**.devices.example")
 ///     let devices: PairedDevices
 ///
-///     // The leaf's key alone counts, and the handshake proves it.
+///     // The leaf's key is all that counts, and the handshake proves it.
 ///     var evidence: PolicyEvidence { .leaf }
-///     // Connections are evaluated again after a device was removed.
+///     // Connections are judged again after a device was removed.
 ///     var revision: UInt64 { devices.revision }
-///     // Every decision is proved by a key, so the policy may be a member of an any-of composite.
+///     // Every decision is proved by a key, so the policy may stand beside others of which any is enough.
 ///     func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 ///
 ///     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
