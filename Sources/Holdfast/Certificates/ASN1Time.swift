@@ -7,7 +7,7 @@ enum ASN1Time {
         switch (element.tag, element.content.count) {
         case (DERTag.utcTime, 13):
             let short = try digits.next(2)
-            // RFC 5280 4.1.2.5.1: 50 to 99 are of the twentieth century.
+            // RFC 5280 4.1.2.5.1: 50 to 99 are years of the twentieth century.
             year = short >= 50 ? 1900 + short : 2000 + short
         case (DERTag.generalizedTime, 15):
             year = try digits.next(4)

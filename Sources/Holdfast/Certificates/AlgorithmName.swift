@@ -1,9 +1,9 @@
-/// The names of registered algorithms, for messages: a reader who is told the object identifier alone has to look it up.
+/// The names of registered algorithms, for messages, so that readers need not look up an object identifier.
 ///
-/// A name makes nothing supported. Only the octets of an identifier decide what is verified.
+/// A name makes nothing supported. Only the bytes of an identifier determine what is verified.
 enum AlgorithmName {
-    /// A name, or the dotted identifier if it has none here.
-    /// - Parameter identifier: the content octets of an OBJECT IDENTIFIER.
+    /// The name, or the dotted identifier if it has no name here.
+    /// - Parameter identifier: the content bytes of an OBJECT IDENTIFIER.
     static func text(_ identifier: ArraySlice<UInt8>) -> String {
         let dotted = ObjectIdentifier.text(identifier)
         if let name = names[dotted] { return name }
@@ -15,7 +15,7 @@ enum AlgorithmName {
         return dotted
     }
 
-    /// Families whose members are not worth a name each.
+    /// Families whose members do not need a name each.
     private static let arcs: [(prefix: String, numbers: ClosedRange<Int>, name: String)] = [
         // draft-ietf-lamps-pq-composite-sigs
         ("1.3.6.1.5.5.7.6.", 37...54, "composite ML-DSA"),
@@ -54,7 +54,7 @@ enum AlgorithmName {
         "1.3.6.1.5.5.7.6.32": "ECDSA with SHAKE128", "1.3.6.1.5.5.7.6.33": "ECDSA with SHAKE256",
         // Edwards and Montgomery curves (RFC 8410)
         "1.3.101.110": "X25519", "1.3.101.111": "X448", "1.3.101.112": "Ed25519", "1.3.101.113": "Ed448",
-        // After quantum computers (RFC 9881, RFC 9708, RFC 9802), and none at all (RFC 9925)
+        // Post-quantum algorithms (RFC 9881, RFC 9708, RFC 9802), and unsigned certificates (RFC 9925)
         "2.16.840.1.101.3.4.3.17": "ML-DSA-44", "2.16.840.1.101.3.4.3.18": "ML-DSA-65",
         "2.16.840.1.101.3.4.3.19": "ML-DSA-87", "2.16.840.1.101.3.4.3.32": "HashML-DSA-44",
         "2.16.840.1.101.3.4.3.33": "HashML-DSA-65", "2.16.840.1.101.3.4.3.34": "HashML-DSA-87",

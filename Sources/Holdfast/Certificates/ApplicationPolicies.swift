@@ -1,7 +1,7 @@
-/// The application policies of Microsoft's certificate services (1.3.6.1.4.1.311.21.10): the purposes of a certificate
-/// once more, in the syntax of certificatePolicies.
+/// The application policies of Microsoft's certificate services (1.3.6.1.4.1.311.21.10). They repeat the purposes of a
+/// certificate in the syntax of certificatePolicies.
 ///
-/// Holdfast evaluates extendedKeyUsage. So a critical extension is understood if it states the same purposes.
+/// Holdfast evaluates extendedKeyUsage, so it understands a critical extension if it states the same purposes.
 enum ApplicationPolicies {
     private static let identifier: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37, 0x15, 0x0A]
 

@@ -2,7 +2,7 @@
 package struct BasicConstraints: Sendable, Equatable {
     /// Whether the subject is a CA.
     package let isCertificateAuthority: Bool
-    /// nil if the certificate sets no limit.
+    /// The maximum number of intermediates; nil if the certificate sets no limit.
     let pathLength: Int?
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {
@@ -14,7 +14,7 @@ package struct BasicConstraints: Sendable, Equatable {
         var pathLength: Int?
         if let limit = try fields.nextIfPresent(DERTag.integer) {
             let octets = bytes[limit.content]
-            // No chain is longer than 32 bits can count; RFC 5280 knows no negative limit.
+            // No chain is longer than 32 bits can count; RFC 5280 has no negative limit.
             guard let first = octets.first, first < 0x80, octets.count <= 4 else {
                 throw DERError(.invalidValue("a pathLenConstraint out of range"), at: limit.encoded.lowerBound)
             }

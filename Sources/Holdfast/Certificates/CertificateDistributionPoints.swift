@@ -22,7 +22,7 @@ struct CertificateDistributionPoints {
         }
     }
 
-    /// The URLs (uniformResourceIdentifier) of points for every reason, as octets that are not parsed yet.
+    /// The URLs (uniformResourceIdentifier) of points for every reason, as bytes that are not parsed yet.
     static func addresses(of certificate: X509Certificate) -> [ArraySlice<UInt8>] {
         let bytes = certificate.layout.der
         var addresses: [ArraySlice<UInt8>] = []
@@ -69,12 +69,12 @@ struct CertificateDistributionPoints {
 }
 
 extension X509Certificate {
-    /// 2.5.29.31
+    /// The value of cRLDistributionPoints, 2.5.29.31.
     fileprivate var distributionPoints: Range<Int>? {
         let identifier: [UInt8] = [0x55, 0x1D, 0x1F]
         return layout.extensions.first { layout.der[$0.identifier].elementsEqual(identifier) }?.value
     }
 
-    /// Octets that are read for its ``CertificateDistributionPoints``.
+    /// The number of bytes that are read for its ``CertificateDistributionPoints``.
     var distributionPointLength: Int { distributionPoints?.count ?? 0 }
 }

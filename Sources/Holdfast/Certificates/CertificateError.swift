@@ -1,15 +1,15 @@
-/// Why bytes are not an X.509 certificate that can be read (RFC 5280).
+/// An error of bytes that are not a readable X.509 certificate (RFC 5280).
 ///
-/// It says nothing about trust: a certificate that reads without an error may still be worthless.
+/// It does not concern trust: a certificate that reads without an error may still be worthless.
 public struct CertificateError: HoldfastError {
-    /// What is wrong with the bytes.
+    /// The error codes, a set that may grow.
     public typealias Code = OpenCode<CertificateError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
     /// The field of RFC 5280, for example `subjectPublicKeyInfo`; `certificate` for the certificate as a whole.
     public let field: String
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     package init(_ code: Code, field: String, expected: String, found: String) {
@@ -30,7 +30,7 @@ public struct CertificateError: HoldfastError {
         self.init(code, field: field, expected: "\(field) in DER", found: error.description)
     }
 
-    /// What to do about it, in one sentence.
+    /// The action that fixes the error, in one sentence.
     private static func remedy(for code: Code, in field: String) -> String {
         switch code {
         case .notDER where field == "certificate":
@@ -46,19 +46,19 @@ public struct CertificateError: HoldfastError {
 }
 
 extension CertificateError.Code {
-    /// They are not DER (X.690): a wrong length, an indefinite one, an element that is cut short.
+    /// The bytes are not DER (X.690): a wrong length, an indefinite one, an element that is cut short.
     public static var notDER: Self { Self() }
     /// More bytes than a certificate is allowed to have.
     public static var tooLarge: Self { Self() }
-    /// Something follows the certificate, or a field in it.
+    /// More bytes follow the certificate, or a field in it.
     public static var trailingBytes: Self { Self() }
     /// A version other than 1, 2 or 3 (RFC 5280 4.1.2.1), or fields that the version does not have.
     public static var unsupportedVersion: Self { Self() }
-    /// A field is DER, but not what RFC 5280 says it is.
+    /// A field is DER, but not of the syntax that RFC 5280 specifies.
     public static var malformedField: Self { Self() }
     /// The same extension twice (RFC 5280 4.2).
     public static var duplicateExtension: Self { Self() }
-    /// The signature algorithm inside the signed part differs from the one beside the signature (RFC 5280 4.1.1.2).
+    /// The signature algorithm inside the signed part differs from the one next to the signature (RFC 5280 4.1.1.2).
     public static var algorithmMismatch: Self { Self() }
     /// More elements in a field than the budget allows.
     public static var budgetExceeded: Self { Self() }

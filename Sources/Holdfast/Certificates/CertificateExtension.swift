@@ -15,14 +15,15 @@ struct CertificateExtension: Sendable {
         case inhibitAnyPolicy = 54
     }
 
-    /// Content octets of the object identifier.
+    /// Content bytes of the object identifier.
     let identifier: Range<Int>
     let known: Known?
     let isCritical: Bool
     /// Content of the OCTET STRING: the DER of the extension's own syntax.
     let value: Range<Int>
 
-    /// The most extensions that a certificate may have: the public web's have about ten, private ones seldom twenty.
+    /// The maximum number of extensions of a certificate. Certificates of the public web have about ten, private ones
+    /// rarely more than twenty.
     static let maximumCount = 64
 
     /// Reads `Extensions` inside their explicit tag. A second extension of one kind is an error (RFC 5280 4.2).
@@ -51,8 +52,8 @@ struct CertificateExtension: Sendable {
         return found
     }
 
-    /// Identifiers longer than any registered one are hashed: comparing sixty-four with each other would cost many
-    /// times as much as reading them.
+    /// Identifiers longer than any registered one are hashed: comparing sixty-four of them with each other would cost
+    /// many times as much as reading them.
     private static let maximumComparedOctets = 32
 
     private static func firstDuplicate(in found: [CertificateExtension], of bytes: [UInt8]) -> CertificateExtension? {

@@ -3,7 +3,7 @@ package import Foundation
 /// Reads certificates from files: DER, or PEM (RFC 7468) with any number of certificates and other blocks and text
 /// between them.
 package enum CertificateFile {
-    /// The largest file that is read. Today's system stores have 200 to 700 kB.
+    /// The maximum size of a file. Today's system stores have 200 to 700 kB.
     package static let maximumBytes = 8 << 20
 
     /// Reads every certificate of a file.
@@ -14,7 +14,7 @@ package enum CertificateFile {
         try certificates(in: try content(of: url), named: url.path)
     }
 
-    /// The octets of a file.
+    /// The bytes of a file.
     static func content(of url: URL) throws(CertificateFileError) -> Data {
         do {
             return try AtomicFile.read(url, maximumBytes: maximumBytes)
@@ -34,7 +34,7 @@ package enum CertificateFile {
     /// Reads every certificate of a file's content.
     /// - Parameters:
     ///   - data: DER or PEM.
-    ///   - name: what errors call the content.
+    ///   - name: the name of the content in errors.
     /// - Returns: the certificates in order; empty for PEM that contains only other blocks.
     /// - Throws: ``CertificateFileError`` naming the content.
     package static func certificates(
@@ -48,7 +48,7 @@ package enum CertificateFile {
         return found
     }
 
-    /// One of the ``blocks(of:)`` of a file, read as a certificate.
+    /// Reads one of the ``blocks(of:)`` of a file as a certificate.
     static func certificate(
         _ block: Result<[UInt8], PEMBlocks.Problem>, at position: Int, of name: String
     ) throws(CertificateFileError) -> X509Certificate {
@@ -78,14 +78,14 @@ package enum CertificateFile {
         return PEMBlocks.read(data).filter { $0.kind == .certificate }.map(\.content)
     }
 
-    /// Whether it is exactly one element of DER. The first octet alone decides nothing: text can begin with `0` too.
+    /// Whether it is exactly one element of DER. The first byte alone is not enough: text can begin with `0` too.
     private static func isDER(_ data: Data) -> Bool {
         var reader = DERReader(Array(data))
         return (try? reader.next(DERTag.sequence)) != nil && reader.isAtEnd
     }
 }
 
-/// Why a file of certificates cannot be used.
+/// The reason why a file of certificates cannot be used.
 public struct CertificateFileError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<CertificateFileError>
@@ -94,10 +94,10 @@ public struct CertificateFileError: HoldfastError {
     public let code: Code
     /// The file, as it was given.
     public let file: String
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
-    /// States what is wrong with a file.
+    /// States the error of a file.
     package init(_ code: Code, file: String, expected: String, found: String) {
         self.code = code
         self.file = file

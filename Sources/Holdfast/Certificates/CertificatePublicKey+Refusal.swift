@@ -1,14 +1,14 @@
 extension CertificatePublicKey.Kind {
-    /// Why validation refuses keys of a kind.
+    /// The reason why validation refuses keys of a kind.
     package struct Refusal: Sendable, Hashable {
-        /// Whether the key is too short, and not of an unsupported kind.
+        /// Whether the key is too short; false if its kind is not supported.
         package let isWeak: Bool
         package let expected: String
         package let found: String
     }
 
-    /// Why validation refuses keys of this kind; nil if it does not: RSA of 2048 bits or more (CA/Browser Forum baseline
-    /// requirements 6.1.5, NIST SP 800-131A), the curves P-256, P-384, P-521, Ed25519.
+    /// The reason why validation refuses keys of this kind; nil if it accepts them: RSA of 2048 bits or more
+    /// (CA/Browser Forum baseline requirements 6.1.5, NIST SP 800-131A), the curves P-256, P-384, P-521, Ed25519.
     package var refusal: Refusal? {
         switch self {
         case .p256, .p384, .p521, .ed25519:

@@ -4,7 +4,7 @@ import Crypto
 package final class CertificatePublicKey: Sendable {
     package enum Kind: Sendable, Equatable {
         case rsa(bits: Int)
-        /// A key for RSASSA-PSS alone; with a digest where its parameters name one (RFC 4055 section 3.1).
+        /// A key for RSASSA-PSS alone; with a digest if its parameters name one (RFC 4055 section 3.1).
         case rsaPSS(bits: Int, digest: CertificateSignatureAlgorithm.Digest?)
         case p256, p384, p521
         case ed25519
@@ -12,13 +12,13 @@ package final class CertificatePublicKey: Sendable {
     }
 
     package let kind: Kind
-    /// The key's octets: an X9.63 point, Ed25519's 32 octets; for RSA the modulus.
+    /// The key's bytes: an X9.63 point, Ed25519's 32 bytes; for RSA the modulus.
     private let octets: ArraySlice<UInt8>
     private let exponent: ArraySlice<UInt8>
-    /// Made by the first verification, so that an anchor's key is made only once.
+    /// The library's key. The first verification makes it, so that an anchor's key is made only once.
     private let libraryKey = Lock<LibraryKey?>(nil)
 
-    /// Larger RSA keys only cost the verifier time; BoringSSL has the same limit.
+    /// Larger RSA keys only cost time; BoringSSL has the same limit.
     static let maximumRSABits = 8_192
     static let minimumRSABits = 2_048
 
@@ -84,7 +84,8 @@ package final class CertificatePublicKey: Sendable {
         return true
     }
 
-    /// What verifying a signature costs, where P-256 costs 1: measured with BoringSSL, which has fast code for P-256 only.
+    /// The cost of verifying a signature, in units of one with P-256, measured with BoringSSL (fast code for P-256
+    /// only).
     var verificationWork: Int {
         switch kind {
         case .p256, .ed25519: 1
@@ -106,7 +107,7 @@ package final class CertificatePublicKey: Sendable {
 
     private var library: LibraryKey {
         if let known = libraryKey.withLock({ $0 }) { return known }
-        // Outside the lock: two threads that make it at once get the same result.
+        // This is outside the lock: two threads that make the key at once get the same result.
         let made = LibraryKey(kind, octets: octets, exponent: exponent)
         libraryKey.withLock { $0 = made }
         return made
@@ -128,8 +129,8 @@ package final class CertificatePublicKey: Sendable {
         }
     }
 
-    /// Verifies a signature, and distinguishes one that does not verify from one of an algorithm or a kind of key that
-    /// is not supported.
+    /// Verifies a signature, and distinguishes a signature that does not verify from one with an unsupported algorithm
+    /// or kind of key.
     package func check(
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
     ) -> SignatureCheck {
@@ -162,15 +163,16 @@ package final class CertificatePublicKey: Sendable {
         }
     }
 
-    /// RSA PKCS#1 v1.5 with SHA-1: only for documents whose caller allows legacy digests, never for certificates. nil
-    /// for another kind of key.
+    /// Verifies RSA PKCS#1 v1.5 with SHA-1, only for documents whose caller allows legacy digests, never for
+    /// certificates.
+    /// - Returns: nil for another kind of key.
     func verifiesLegacyRSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard case .rsa = kind else { return nil }
         return verifiesRSA(signature, over: message, by: .pkcs1SHA1)
     }
 
-    /// RSA-PSS with a salt of any length: for documents. nil for another kind of key, and for one whose certificate
-    /// restricts it to a digest and salt.
+    /// Verifies RSA-PSS with a salt of any length, for documents.
+    /// - Returns: nil for another kind of key, and for one whose certificate restricts it to a digest and salt.
     func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with pss: PSSVerification) -> Bool? {
         switch kind {
         case .rsa, .rsaPSS(_, nil):
@@ -182,7 +184,7 @@ package final class CertificatePublicKey: Sendable {
         }
     }
 
-    /// ECDSA with SHA-1 on P-256, as ``verifiesLegacyRSA(_:over:)``.
+    /// Verifies ECDSA with SHA-1 on P-256, with the restrictions of ``verifiesLegacyRSA(_:over:)``.
     func verifiesLegacyECDSA(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool? {
         guard kind == .p256 else { return nil }
         return library.verifiesECDSA(signature, over: Insecure.SHA1.hash(data: message))
@@ -195,7 +197,7 @@ package final class CertificatePublicKey: Sendable {
         return key.verifies(signature, over: message, by: scheme)
     }
 
-    /// The magnitude of a positive INTEGER, without the octet that only carries its sign. Any other leading zero is not
+    /// The magnitude of a positive INTEGER, without the byte that only carries its sign. Any other leading zero is not
     /// DER (X.690 8.3.2), and would make a short modulus a long one.
     private static func magnitude(
         _ element: DERReader.Element, of bytes: [UInt8]
@@ -214,7 +216,7 @@ package final class CertificatePublicKey: Sendable {
 
     private static func isOdd(_ magnitude: ArraySlice<UInt8>) -> Bool { magnitude.last.map { $0 & 1 == 1 } ?? false }
 
-    /// Whether octets have the form of an uncompressed point (RFC 5480 2.2), which TLS servers and verifiers share.
+    /// Whether bytes have the form of an uncompressed point (RFC 5480 2.2), which TLS servers and verifiers share.
     private static func isPoint(_ octets: ArraySlice<UInt8>, of size: Int) -> Bool {
         octets.count == 1 + 2 * size && octets.first == 4
     }

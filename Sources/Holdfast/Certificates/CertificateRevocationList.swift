@@ -2,20 +2,21 @@ public import struct Foundation.Date
 
 /// A certificate revocation list (RFC 5280 section 5), read as far as checking needs; reading verifies nothing.
 ///
-/// Complete lists of the issuer itself can vouch for certificates, whole or restricted to end entities, to CAs or to a
-/// distribution point. Delta lists, indirect lists and lists for some reasons or attribute certificates cannot: such a
-/// list is not supported. The certificates that it revokes are still revoked, and a delta list may remove an entry of
-/// its base.
+/// Complete lists of the issuer itself can vouch for certificates: lists for all certificates, or only for end
+/// entities, CAs or one distribution point. Delta lists, indirect lists and lists for some reasons or attribute
+/// certificates cannot vouch and are not supported. The certificates that they revoke are still revoked, and a delta
+/// list may remove an entry of its base.
 public struct CertificateRevocationList: Sendable {
-    /// The largest list that is read; large authorities have lists of about ten megabytes.
+    /// The maximum size of a list, in bytes; large authorities have lists of about ten megabytes.
     package static let maximumBytes = 64 << 20
 
     typealias Scope = RevocationListHeader.Scope
     typealias Provenance = RevocationListHeader.Provenance
 
-    /// What it says apart from its entries.
+    /// The list's fields other than its entries.
     private(set) var header: RevocationListHeader
-    /// Why the list cannot vouch for a certificate although it can be read, for example `a delta list`; nil if it can.
+    /// The reason why the list cannot vouch for a certificate although it can be read, for example `a delta list`; nil
+    /// if it can.
     package let unsupported: String?
     private let entries: RevocationEntries
 
@@ -47,11 +48,12 @@ public struct CertificateRevocationList: Sendable {
     public var issuer: DistinguishedName { header.issuer }
     /// When it was issued.
     public var thisUpdate: Date { Date(wholeSeconds: thisUpdateSeconds) }
-    /// The latest time at which the next list is due; nil if the list does not say.
+    /// The latest time at which the next list is due; nil if the list does not state it.
     public var nextUpdate: Date? { endSecond.map { Date(wholeSeconds: $0 - 1) } }
-    /// The first instant at which the list no longer counts, a second after ``nextUpdate``; nil if the list does not say.
+    /// The first instant at which the list no longer counts, a second after ``nextUpdate``; nil if the list states no
+    /// end.
     public var end: Date? { endSecond.map { Date(end: $0) } }
-    /// How many certificates of its issuer it revokes.
+    /// The number of certificates of its issuer that it revokes.
     package var count: Int { entries.count }
     /// The memory that the index of serial numbers takes, in addition to the DER.
     var indexBytes: Int { entries.indexBytes }
@@ -59,16 +61,16 @@ public struct CertificateRevocationList: Sendable {
     var thisUpdateSeconds: Int64 { header.thisUpdateSeconds }
     var endSecond: Int64? { header.endSecond }
     var scope: Scope { header.scope }
-    /// nil for a list that the application gave.
+    /// The origin of the list; nil for a list that the application gave.
     var provenance: Provenance? {
         get { header.provenance }
         set { header.provenance = newValue }
     }
 
-    /// Whether it lists a serial number, given as the content octets of the INTEGER; nothing is verified.
+    /// Whether it lists a serial number, given as the content bytes of the INTEGER; nothing is verified.
     public func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { listing(of: serialNumber) == .revoked }
 
-    /// What it says about a serial number, given as the content octets of the INTEGER.
+    /// The entry of a serial number, given as the content bytes of the INTEGER.
     func listing(of serialNumber: ArraySlice<UInt8>) -> RevocationEntries.Listing {
         entries.listing(of: serialNumber, in: der)
     }

@@ -1,7 +1,7 @@
 import Crypto
 
 /// The signature algorithms that are verified (RFC 5280 4.1.1.2, RFC 4055, RFC 5758, RFC 8410), identified by the
-/// octets of their AlgorithmIdentifier.
+/// bytes of their AlgorithmIdentifier.
 package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     package enum Digest: Sendable { case sha256, sha384, sha512 }
 
@@ -12,7 +12,7 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     case ed25519
     /// Made with SHA-1 or MD5: recognized, never accepted.
     case weak(String)
-    /// No signature of the issuer's key but a proof that a log contains the certificate (id-alg-mtcProof,
+    /// A proof that a log contains the certificate, instead of a signature by the issuer's key (id-alg-mtcProof,
     /// draft-ietf-plants-merkle-tree-certs).
     case merkleTreeProof
     case unsupported(String)
@@ -68,7 +68,7 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     private static func name(_ identifier: ArraySlice<UInt8>, parameters: Range<Int>, of bytes: [UInt8]) -> String {
         if identifier.elementsEqual(CertificatePublicKey.rsassaPSS) { return pssName(parameters, of: bytes) }
         let name = AlgorithmName.text(identifier)
-        // These would be verified, or would be of a known digest, without them.
+        // Without parameters, these would be verified, or would have a known digest.
         let hasParameters =
             if identifier.starts(with: pkcs1) {
                 !parameters.isEmpty && !bytes[parameters].elementsEqual([DERTag.null, 0])
@@ -80,7 +80,8 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
         return hasParameters ? "\(name) with parameters" : name
     }
 
-    /// RSASSA-PSS-params (RFC 4055 3.1): without a hashAlgorithm it is SHA-1.
+    /// The name of RSASSA-PSS with its parameters (RSASSA-PSS-params, RFC 4055 3.1); the default hashAlgorithm is
+    /// SHA-1.
     private static func pssName(_ parameters: Range<Int>, of bytes: [UInt8]) -> String {
         do throws(DERError) {
             var digest = "SHA-1"

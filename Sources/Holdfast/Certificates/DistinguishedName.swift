@@ -1,6 +1,6 @@
 /// An X.501 Name as it is in a certificate (RFC 5280 4.1.2.4): DER, decoded on demand.
 ///
-/// Equality compares octets. Validation compares names as RFC 5280 section 7.1 requires.
+/// Equality compares bytes. Validation compares names as RFC 5280 section 7.1 requires.
 public struct DistinguishedName: Sendable, Hashable {
     /// DER of the Name, its SEQUENCE included.
     package let der: ArraySlice<UInt8>
@@ -13,16 +13,16 @@ public struct DistinguishedName: Sendable, Hashable {
     /// Whether it has no attributes.
     package var isEmpty: Bool { der.count <= 2 }
 
-    /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, case and runs of spaces aside. It
-    /// folds both; to compare one name with many, fold each of them once.
+    /// Whether two names are the same by RFC 5280 section 7.1: attribute by attribute, ignoring case and runs of
+    /// spaces. It folds both; to compare one name with many, fold each of them once.
     package func matches(_ other: DistinguishedName) -> Bool {
         if der == other.der { return true }
         guard let mine = folded, let theirs = other.folded else { return false }
         return mine == theirs
     }
 
-    /// An attribute in place: the content octets of its type's identifier, the identifier octet and content of its
-    /// value. A name can hold thousands, of which few are needed.
+    /// An attribute in place: the content bytes of its type's identifier, the identifier byte and content of its value.
+    /// A name can hold thousands, of which few are needed.
     struct Attribute {
         let type: ArraySlice<UInt8>
         let tag: UInt8
@@ -111,11 +111,12 @@ extension DistinguishedName: CustomStringConvertible {
     }
 
     /// The common name, exactly as written: it may contain anything, even control characters, so print ``description``
-    /// instead, and compare its octets (`utf8.elementsEqual`), because Unicode considers different texts equal. It
+    /// instead, and compare its bytes (`utf8.elementsEqual`), because Unicode considers different texts equal. It
     /// never identifies a server (RFC 9525 section 2).
     ///
-    /// nil if there is none or more than one, if the text is uncertain (a broken encoding, or a string type that does
-    /// not define characters beyond ASCII), or if it is longer than 256 octets: RFC 5280 allows 64 characters.
+    /// nil if the name has no common name or more than one, if the text is uncertain (a broken encoding, or a string
+    /// type that does not define characters beyond ASCII), or if it is longer than 256 bytes: RFC 5280 allows 64
+    /// characters.
     public var commonName: String? {
         let all = commonNameAttributes
         guard let only = all.first, all.count == 1, only.value.count <= Self.maximumCommonNameOctets else { return nil }
@@ -136,7 +137,7 @@ extension DistinguishedName: CustomStringConvertible {
         return isName ? found : []
     }
 
-    /// 64 characters (RFC 5280 appendix A.1) at four octets each.
+    /// 64 characters (RFC 5280 appendix A.1) at four bytes each.
     private static let maximumCommonNameOctets = 256
 
     /// 2.5.4.3

@@ -1,10 +1,10 @@
-/// A name in a DistributionPointName (RFC 5280 4.2.1.13) in a form in which equal names have equal octets: a name that
+/// A name in a DistributionPointName (RFC 5280 4.2.1.13) in a form in which equal names have equal bytes: a name that
 /// is relative to the issuer of lists is made complete, and directory names are folded (RFC 5280 7.1).
 struct DistributionPointName: Sendable, Hashable {
     private let octets: OctetString
 
-    /// A directory name.
-    /// - Parameter work: grows by what folding costs.
+    /// Makes the form of a directory name.
+    /// - Parameter work: increased by the cost of folding.
     init(_ name: DistinguishedName, work: inout Int) {
         let folded = name.folded(work: &work)
         octets = OctetString([Self.directoryName, folded == nil ? 0 : 1] + (folded?.octets ?? Array(name.der)))
@@ -15,7 +15,7 @@ struct DistributionPointName: Sendable, Hashable {
     /// Reads the content of `distributionPoint`, inside its explicit tag.
     /// - Parameters:
     ///   - issuer: the issuer of the point's lists, whose name completes a relative one.
-    ///   - work: grows by the cost in addition to one pass over the octets.
+    ///   - work: increased by the cost in addition to one pass over the bytes.
     static func read(
         _ explicit: DERReader.Element, of bytes: [UInt8], relativeTo issuer: DistinguishedName, work: inout Int
     ) throws(DERError) -> [DistributionPointName] {
@@ -59,7 +59,7 @@ struct DistributionPointName: Sendable, Hashable {
 }
 
 extension DistinguishedName {
-    /// The name with one more relative name.
+    /// Returns the name with one more relative name.
     /// - Parameter relativeName: the content of the SET.
     /// - Returns: nil for a name that would be longer than any authority's.
     fileprivate func appending(relativeName: ArraySlice<UInt8>) -> DistinguishedName? {

@@ -24,8 +24,8 @@ enum ECDSASignatureValue {
         }
     }
 
-    /// Without the octet that only carries the sign; nil for a negative number and for one that is not in its shortest
-    /// form (X.690 8.3.2).
+    /// The magnitude without the byte that only carries the sign; nil for a negative number and for one that is not in
+    /// its shortest form (X.690 8.3.2).
     private static func magnitude(_ content: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let first = content.first, first < 0x80 else { return nil }
         guard first == 0 else { return content }

@@ -1,4 +1,4 @@
-/// extendedKeyUsage, RFC 5280 4.2.1.12, reduced to what TLS needs.
+/// extendedKeyUsage, RFC 5280 4.2.1.12, reduced to the purposes that TLS needs.
 struct ExtendedKeyUsage: Sendable, Equatable {
     let allowsAny: Bool
     let allowsServer: Bool

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A name in the form in which names compare by RFC 5280 section 7.1: octets that are equal for equal names, and that
-/// begin with those of every name in whose subtree it lies.
+/// A name in the form in which names compare by RFC 5280 section 7.1. Equal names have equal bytes, and a name begins
+/// with the bytes of every name whose subtree contains it.
 ///
 /// Folding is the most expensive operation on a name. Fold each name only once, and charge the budget with the reported
 /// work.
@@ -12,23 +12,23 @@ struct FoldedName: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(octets: octets[...]) }
 
     /// Whether the first relative names are all of those of `base`. Each relative name is preceded by its length, so a
-    /// prefix of octets is a prefix of names.
+    /// prefix of bytes is a prefix of names.
     func isWithin(_ base: FoldedName) -> Bool {
         octets.count >= base.octets.count && octets[..<base.octets.count] == base.octets[...]
     }
 }
 
 extension DistinguishedName {
-    /// Names longer than those of any authority are compared only octet by octet.
+    /// Names longer than those of any authority are compared only byte by byte.
     static let maximumFoldedBytes = 1_024
 
-    /// nil for a name that cannot be read, is too long, or has text that cannot be folded.
+    /// The folded name; nil for a name that cannot be read, is too long, or has text that cannot be folded.
     var folded: FoldedName? {
         var work = 0
         return folded(work: &work)
     }
 
-    /// - Parameter work: grows by what folding costs, in the unit of ``ValidationLimits/work``.
+    /// - Parameter work: increased by the cost of folding, in the unit of ``ValidationLimits/work``.
     func folded(work: inout Int) -> FoldedName? {
         work += 2
         guard der.count <= Self.maximumFoldedBytes else { return nil }
@@ -45,7 +45,7 @@ extension DistinguishedName {
         return isName && isFolded ? FoldedName(octets: folding.octets) : nil
     }
 
-    /// A folded name in the making, without an array for each attribute: a name of a kilobyte may have a hundred.
+    /// A folded name under construction, without an array for each attribute: a name of a kilobyte may have a hundred.
     private struct Folding {
         private(set) var octets: [UInt8] = []
         private(set) var work = 0
@@ -99,9 +99,10 @@ extension DistinguishedName {
 }
 
 extension DistinguishedName.Attribute {
-    /// Text beyond ASCII that is longer than this is not folded: names have at most 64 characters (RFC 5280, upper bounds).
+    /// Maximum number of bytes of text beyond ASCII that is folded: names have at most 64 characters (RFC 5280, upper
+    /// bounds).
     private static let maximumInternationalBytes = 512
-    /// The largest factor by which normalization may lengthen a text.
+    /// The maximum factor by which normalization may lengthen a text.
     private static let maximumGrowth = 3
 
     /// Appends type, kind and value, each after its length; text regardless of case, runs of spaces and the string
@@ -139,7 +140,7 @@ extension DistinguishedName.Attribute {
 
     private static func isText(_ tag: UInt8) -> Bool { Self.isASCIISuperset(tag) || tag == 0x1E || tag == 0x1C }
 
-    /// UTF8, Numeric, Printable, Teletex, IA5, VisibleString: where an octet below 128 is a character of ASCII.
+    /// UTF8, Numeric, Printable, Teletex, IA5, VisibleString: in these, a byte below 128 is a character of ASCII.
     static func isASCIISuperset(_ tag: UInt8) -> Bool {
         switch tag {
         case 0x0C, 0x12, 0x13, 0x14, 0x16, 0x1A: true
@@ -175,7 +176,7 @@ extension DistinguishedName.Attribute {
         let stripped = String(mapped)
         let folded = stripped.precomposedStringWithCompatibilityMapping.lowercased()
         let octets = Array(folded.split(whereSeparator: \.isWhitespace).joined(separator: " ").utf8)
-        // Measured: some 100 ns for each octet of text that goes in or comes out.
+        // Measured: some 100 ns for each byte of text that goes in or comes out.
         work += 2 * (text.utf8.count + folded.utf8.count)
         return folded.utf8.count <= maximumGrowth * stripped.utf8.count ? octets : nil
     }
@@ -194,7 +195,7 @@ extension DistinguishedName.Attribute {
 }
 
 extension [UInt8] {
-    /// Two octets are enough: longer names are not folded, and no folded text grows sixtyfold.
+    /// Two bytes are enough: longer names are not folded, and no folded text grows sixtyfold.
     fileprivate mutating func append(length: Int) {
         append(UInt8(truncatingIfNeeded: length >> 8))
         append(UInt8(truncatingIfNeeded: length))

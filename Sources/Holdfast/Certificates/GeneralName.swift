@@ -1,13 +1,13 @@
-/// A name that a certificate gives its owner in subjectAltName (GeneralName, RFC 5280 4.2.1.6).
+/// A name of the owner of a certificate in subjectAltName (GeneralName, RFC 5280 4.2.1.6).
 ///
 /// A server that authorizes its clients compares it, without parsing text:
 /// ```swift
 /// let name = GeneralName.uniformResourceIdentifier("spiffe://example.org/billing")
 /// guard client.leaf.subjectAlternativeNames.contains(name) else { return refuse() }
 /// ```
-/// Names compare character by character, as they stand in the certificate. In a DNS name the case of letters does not
-/// matter, and a wildcard matches only itself: to find out whether a server is the host that was dialed, leave the
-/// comparison to a policy. ``description`` is for people; two different names can print alike.
+/// Names compare character by character, as they are in the certificate. In a DNS name the case of letters does not
+/// matter, and a wildcard matches only itself: to find out whether a server is the host that was dialed, use a policy.
+/// ``description`` is for people; two different names can print alike.
 public enum GeneralName: Sendable, Hashable {
     /// A mailbox, for example `ops@example.com`. It is ASCII.
     case rfc822Name(String)
@@ -17,7 +17,7 @@ public enum GeneralName: Sendable, Hashable {
     case directoryName(DistinguishedName)
     /// A URI, for example `spiffe://example.org/billing`. It is ASCII.
     case uniformResourceIdentifier(String)
-    /// The 4 octets of an IPv4 address, or the 16 of an IPv6 address.
+    /// The 4 bytes of an IPv4 address, or the 16 of an IPv6 address.
     case iPAddress([UInt8])
     /// An object identifier in dotted form.
     case registeredID(String)
@@ -26,11 +26,11 @@ public enum GeneralName: Sendable, Hashable {
     ///   - type: the form, an object identifier in dotted form.
     ///   - value: DER, not decoded.
     case otherName(type: String, value: [UInt8])
-    /// A name of another form: x400Address (3), ediPartyName (5), or an otherName (0) or registeredID (8) that cannot be
-    /// read.
+    /// A name of another form: x400Address (3), ediPartyName (5), or an otherName (0) or registeredID (8) that cannot
+    /// be read.
     /// - Parameters:
     ///   - number: the form's number in RFC 5280.
-    ///   - content: the content octets.
+    ///   - content: the content bytes.
     case other(number: UInt8, content: [UInt8])
 
     init(_ slice: GeneralNameSlice) {
@@ -83,7 +83,7 @@ extension GeneralName: CustomStringConvertible {
         }
     }
 
-    /// No valid DNS name is longer (RFC 1035 2.3.4).
+    /// Maximum length of a valid DNS name (RFC 1035 2.3.4).
     private static let maximumPrintedOctets = 253
 
     private static func printable(_ text: String) -> String {

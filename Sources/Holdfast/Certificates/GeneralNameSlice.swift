@@ -4,12 +4,12 @@ enum GeneralNameSlice: Sendable, Equatable {
     case dNSName(ArraySlice<UInt8>)
     case directoryName(DistinguishedName)
     case uniformResourceIdentifier(ArraySlice<UInt8>)
-    /// 4 or 16 octets in a certificate; 8 or 32 in a name constraint, address and mask.
+    /// 4 or 16 bytes in a certificate; 8 or 32 in a name constraint, address and mask.
     case iPAddress(ArraySlice<UInt8>)
-    /// otherName 0, x400Address 3, ediPartyName 5, registeredID 8, with their undecoded content octets.
+    /// otherName 0, x400Address 3, ediPartyName 5, registeredID 8, with their undecoded content bytes.
     case other(UInt8, ArraySlice<UInt8>)
 
-    /// The most names that one extension may hold: large hosts serve about a thousand names from one certificate.
+    /// The maximum number of names in one extension: large hosts serve about a thousand names from one certificate.
     static let maximumCount = 4_096
 
     /// The kind; constraints apply only to names of the same kind.

@@ -12,7 +12,7 @@ struct KeyUsage: OptionSet, Sendable {
     static let keyCertSign = KeyUsage(bit: 5)
     static let cRLSign = KeyUsage(bit: 6)
 
-    /// Bit 0 is the first bit of the BIT STRING, the most significant one of its first octet.
+    /// Bit 0 is the first bit of the BIT STRING, the most significant one of its first byte.
     private init(bit: UInt16) { rawValue = 0x8000 >> bit }
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {

@@ -12,8 +12,8 @@ enum LibraryKey: Sendable {
     case refused
 
     /// - Parameters:
-    ///   - octets: an X9.63 point, Ed25519's 32 octets; for RSA the modulus.
-    ///   - exponent: for RSA.
+    ///   - octets: an X9.63 point, Ed25519's 32 bytes; for RSA the modulus.
+    ///   - exponent: the public exponent of RSA.
     init(_ kind: CertificatePublicKey.Kind, octets: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) {
         let read: LibraryKey? =
             switch kind {
@@ -29,7 +29,7 @@ enum LibraryKey: Sendable {
 
     /// Whether an Ecdsa-Sig-Value verifies; false if the key is not on a curve.
     func verifiesECDSA(_ signature: ArraySlice<UInt8>, over digest: some Digest) -> Bool {
-        // An empty array is a valid signature on none of the curves.
+        // An empty array is not a valid signature on any of the curves.
         func octets(_ size: Int) -> [UInt8] { ECDSASignatureValue.octets(of: signature, coordinateSize: size) ?? [] }
         let isValid: Bool? =
             switch self {

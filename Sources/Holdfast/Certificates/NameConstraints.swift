@@ -1,9 +1,9 @@
-/// nameConstraints, RFC 5280 4.2.1.10: which names the certificates below a CA may have.
+/// nameConstraints, RFC 5280 4.2.1.10: the names that certificates below a CA may have.
 struct NameConstraints: Sendable {
     let permitted: [GeneralNameSlice]
     let excluded: [GeneralNameSlice]
 
-    /// The most subtrees that one extension may hold; well above the number that large CAs use for their customers.
+    /// The maximum number of subtrees in one extension, well above the number that large CAs use for their customers.
     static let maximumCount = 4_096
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {

@@ -1,4 +1,4 @@
-/// Object identifiers, compared as their DER content octets; the dotted text is for people.
+/// Object identifiers, compared as their DER content bytes; the dotted text is for people.
 enum ObjectIdentifier {
     /// Identifiers longer than any registered one are shortened.
     private static let maximumPrintedOctets = 48
@@ -28,13 +28,13 @@ enum ObjectIdentifier {
         return arcs.isEmpty ? hexadecimal(content) : arcs.map { String($0) }.joined(separator: ".")
     }
 
-    /// The dotted form of exactly these octets; nil for a broken encoding, and if ``content(of:)`` refuses it.
+    /// The dotted form of exactly these bytes; nil for a broken encoding, and if ``content(of:)`` refuses it.
     static func dotted(_ content: ArraySlice<UInt8>) -> String? {
         let text = text(content)
         return Self.content(of: text)?.elementsEqual(content) == true ? text : nil
     }
 
-    /// The content octets of a dotted form (X.690 8.19); nil for any other text, and for arcs above 56 bits.
+    /// The content bytes of a dotted form (X.690 8.19); nil for any other text, and for arcs above 56 bits.
     static func content(of text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         var arcs: [UInt64] = []

@@ -14,14 +14,14 @@ struct PSSVerification: Sendable, Equatable {
             var encoded = operation.message(of: signature)
         else { return false }
         let bits = operation.bitCount - 1
-        // One octet shorter than the modulus if the first octet would have no bits.
+        // The encoded message is one byte shorter than the modulus if its first byte would have no bits.
         if bits % 8 == 0 {
             guard encoded.removeFirst() == 0 else { return false }
         }
         return isEncoding(encoded[...], bits: bits, of: message)
     }
 
-    /// EMSA-PSS-VERIFY.
+    /// EMSA-PSS-VERIFY (RFC 8017 9.1.2).
     private func isEncoding(_ encoded: ArraySlice<UInt8>, bits: Int, of message: ArraySlice<UInt8>) -> Bool {
         let messageHash = hash(message)
         let hashLength = messageHash.count

@@ -1,5 +1,5 @@
 /// The extensions by which authorities state the policies of certificates and constrain those below (RFC 5280 4.2.1.4,
-/// 4.2.1.5, 4.2.1.11, 4.2.1.14). Policies are the content octets of their identifiers.
+/// 4.2.1.5, 4.2.1.11, 4.2.1.14). Policies are the content bytes of their identifiers.
 struct PolicyExtensions: Sendable {
     typealias Policy = OctetString
 

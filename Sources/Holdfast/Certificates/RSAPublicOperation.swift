@@ -7,11 +7,11 @@ struct RSAPublicOperation {
     private let exponent: [UInt8]
     /// -1 / modulus modulo 2^32.
     private let inverse: UInt32
-    /// Octets of the modulus.
+    /// The number of bytes of the modulus.
     let byteCount: Int
     let bitCount: Int
 
-    /// nil for an even modulus, or an exponent above 33 bits, BoringSSL's limit, which would only cost time.
+    /// - Returns: nil for an even modulus, or an exponent above 33 bits, BoringSSL's limit, which would only cost time.
     init?(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) {
         let significant = modulus.drop { $0 == 0 }
         let power = exponent.drop { $0 == 0 }
@@ -29,7 +29,7 @@ struct RSAPublicOperation {
         self.inverse = 0 &- inverse
     }
 
-    /// nil for a signature of another length than the modulus, or that is not below it.
+    /// The message; nil for a signature that has another length than the modulus or is not below it.
     func message(of signature: ArraySlice<UInt8>) -> [UInt8]? {
         guard signature.count == byteCount else { return nil }
         let base = Self.limbs(signature, count: modulus.count)
@@ -54,7 +54,7 @@ struct RSAPublicOperation {
         return (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: plain[$0 / 4] >> UInt32($0 % 4 * 8)) }
     }
 
-    /// R * R modulo the modulus, for R = 2^(32 * limbs): by doubling 1.
+    /// R * R modulo the modulus, for R = 2^(32 * limbs), computed by doubling 1.
     private func squareOfRadix() -> [UInt32] {
         var value = [UInt32](repeating: 0, count: modulus.count)
         value[0] = 1

@@ -14,7 +14,7 @@ import CryptoExtras
 struct RSAVerificationKey: Sendable {
     enum Scheme: Sendable {
         case pkcs1(CertificateSignatureAlgorithm.Digest)
-        /// For documents whose caller allows legacy digests, never for certificates.
+        /// PKCS#1 v1.5 with SHA-1, for documents whose caller allows legacy digests, never for certificates.
         case pkcs1SHA1
         /// MGF1 with the same digest, and a salt of its length.
         case pss(CertificateSignatureAlgorithm.Digest)
@@ -31,8 +31,8 @@ struct RSAVerificationKey: Sendable {
     private let key: _RSA.Signing.PublicKey
     #endif
 
-    /// nil for a key under 2,048 or above 8,192 bits, for an exponent above 33 bits, which would only cost time, and
-    /// for a key that the library refuses.
+    /// - Returns: nil for a key under 2,048 or above 8,192 bits, for an exponent above 33 bits, which would only cost
+    ///   time, and for a key that the library refuses.
     /// - Parameters:
     ///   - modulus: its magnitude, without leading zeros; the same applies to the exponent.
     init?(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) {

@@ -1,9 +1,10 @@
-/// The entries of a revocation list (RFC 5280 5.3) as an index into its DER: eight octets per entry, whatever its
+/// The entries of a revocation list (RFC 5280 5.3) as an index into its DER: eight bytes per entry, whatever its
 /// length.
 ///
-/// Two hash tables of places. Swift seeds its hash per process, so nobody can choose serial numbers that collide.
+/// Two hash tables of offsets. Swift seeds its hash per process, so an attacker cannot choose serial numbers that
+/// collide.
 struct RevocationEntries: Sendable {
-    /// What a list says about a certificate.
+    /// The entry of a list about a certificate.
     enum Listing: Sendable {
         case absent
         case revoked
@@ -36,24 +37,25 @@ struct RevocationEntries: Sendable {
         (revoked, removed) = (Index(places, of: reader.bytes), Index(removals, of: reader.bytes))
     }
 
-    /// Different serial numbers that are revoked.
+    /// The number of different serial numbers that are revoked.
     var count: Int { revoked.count }
     var indexBytes: Int { revoked.bytes + removed.bytes }
 
     /// - Parameters:
-    ///   - serialNumber: the content octets of the INTEGER.
+    ///   - serialNumber: the content bytes of the INTEGER.
     ///   - bytes: the list's DER.
     func listing(of serialNumber: ArraySlice<UInt8>, in bytes: [UInt8]) -> Listing {
-        // A list that says both revokes the certificate.
+        // If both exist, the certificate is revoked.
         if revoked.contains(serialNumber, of: bytes) { return .revoked }
         return removed.contains(serialNumber, of: bytes) ? .removed : .absent
     }
 
-    /// An open hash table of places.
+    /// An open hash table of offsets.
     private struct Index: Sendable {
-        /// Where the INTEGER of a serial number begins. 0 means none, because a list begins with its SEQUENCE.
+        /// The offsets of serial numbers (of the INTEGER). 0 means an empty slot, because a list begins with its
+        /// SEQUENCE.
         private let slots: [UInt32]
-        /// Different serial numbers.
+        /// The number of different serial numbers.
         let count: Int
 
         init(_ places: [UInt32], of bytes: [UInt8]) {
@@ -98,7 +100,7 @@ struct RevocationEntries: Sendable {
             return shortest(bytes[element.content])
         }
 
-        /// The number in its shortest form (X.690 8.3.2); not every authority writes that.
+        /// The number in its shortest form (X.690 8.3.2); not every authority writes it.
         private static func shortest(_ serialNumber: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             var octets = serialNumber
             while octets.count > 1, let first = octets.first,
@@ -123,7 +125,7 @@ extension RevocationEntries {
 
         init(issuer: DistinguishedName) { self.issuer = issuer }
 
-        /// - Returns: where the serial number begins.
+        /// - Returns: the offset of the serial number.
         mutating func read(_ fields: consuming DERReader) throws(DERError) -> Int {
             isRemoval = false
             let serialNumber = try fields.next(DERTag.integer)

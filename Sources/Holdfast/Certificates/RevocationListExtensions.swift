@@ -6,7 +6,7 @@ struct RevocationListExtensions {
     private(set) var isDelta = false
     private(set) var baseNumber: RevocationListNumber?
     private(set) var keyIdentifier: Range<Int>?
-    /// The first reason, apart from being a delta list, why the list cannot vouch for a certificate.
+    /// The first reason why the list cannot vouch for a certificate, apart from being a delta list.
     private(set) var flaw: String?
 
     mutating func note(_ reason: String) { flaw = flaw ?? reason }

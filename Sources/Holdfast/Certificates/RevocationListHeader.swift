@@ -1,7 +1,7 @@
-/// A revocation list without its entries: enough to find its signer. Lists travel unprotected, so entries that anyone
-/// may have added are read only once the signer is known.
+/// A revocation list without its entries: enough to find its signer. Lists travel unprotected, and anyone may have
+/// added entries, so entries are read only once the signer is known.
 struct RevocationListHeader: Sendable {
-    /// Which certificates a list covers (issuingDistributionPoint, RFC 5280 5.2.5). Lists with the same issuer and
+    /// The certificates that a list covers (issuingDistributionPoint, RFC 5280 5.2.5). Lists with the same issuer and
     /// scope replace each other.
     struct Scope: Sendable, Equatable {
         var onlyEndEntities = false
@@ -10,7 +10,7 @@ struct RevocationListHeader: Sendable {
         var isIndirect = false
         /// The content of onlySomeReasons; nil if the list is for all reasons.
         var reasons: OctetString?
-        /// The names of the distribution point; empty if the list is for all.
+        /// The names of the distribution point; empty if the list is for all points.
         var distributionPoint: Set<DistributionPointName> = []
 
         /// Whether a list of this scope covers every certificate that a list of another scope covers.
@@ -29,12 +29,12 @@ struct RevocationListHeader: Sendable {
         let digest: [UInt8]
         /// The ``X509Certificate/keyIdentity`` of its signer.
         let signer: OctetString
-        /// That of the authority for which it was fetched and verified.
+        /// The same identity of the authority for which it was fetched and verified.
         let authority: OctetString
         /// The URL from which it was fetched.
         let address: OctetString
-        /// Whether only its entries count. The list was out of date or not understood when it was accepted, so a
-        /// certificate that it does not name is treated as if the list did not exist.
+        /// Whether only its entries count. Such a list was out of date or not understood when it was accepted, so a
+        /// certificate without an entry is treated as if the list did not exist.
         var revokesOnly = false
     }
 
@@ -47,7 +47,7 @@ struct RevocationListHeader: Sendable {
     let thisUpdateSeconds: Int64
     /// The first second at which it no longer counts: nextUpdate is the last (RFC 5280 5.1.2.5). nil if it is absent.
     let endSecond: Int64?
-    /// The content of revokedCertificates, not read yet; nil if there is none.
+    /// The content of revokedCertificates, not read yet; nil if the list has none.
     let entries: Range<Int>?
     let scope: Scope
     /// The cRLNumber (RFC 5280 5.2.3); nil if it is absent or not a valid number.
@@ -58,9 +58,9 @@ struct RevocationListHeader: Sendable {
     let baseNumber: RevocationListNumber?
     /// The keyIdentifier of its authorityKeyIdentifier (RFC 5280 5.2.1): a hint at its signer.
     private let keyIdentifierRange: Range<Int>?
-    /// The first reason, apart from entries and being a delta list, why the list gives no certificate's status.
+    /// The first reason why the list gives no certificate's status, apart from its entries and from being a delta list.
     let flaw: String?
-    /// nil for a list that the application gave.
+    /// The origin of the list; nil for a list that the application gave.
     var provenance: Provenance?
 
     init(der: [UInt8]) throws(CertificateError) {
@@ -120,7 +120,7 @@ struct RevocationListHeader: Sendable {
 }
 
 extension RevocationListHeader {
-    /// How a list relates to another with the same key and scope.
+    /// The age of a list compared with another one with the same key and scope.
     enum Age: Sendable {
         case newer
         case older
@@ -130,7 +130,8 @@ extension RevocationListHeader {
         case contradictory
     }
 
-    /// Newer is the higher number if both have one, unless the times disagree; otherwise the later thisUpdate.
+    /// A list with the higher number is newer if both have one, unless the times disagree; otherwise the one with the
+    /// later thisUpdate is.
     func age(beside other: RevocationListHeader) -> Age {
         let byTime: Age =
             thisUpdateSeconds == other.thisUpdateSeconds
@@ -142,9 +143,9 @@ extension RevocationListHeader {
     }
 }
 
-/// A cRLNumber: a whole number that is not negative, of at most 20 octets (RFC 5280 5.2.3).
+/// A cRLNumber: a whole number that is not negative, of at most 20 bytes (RFC 5280 5.2.3).
 struct RevocationListNumber: Sendable, Equatable, Comparable {
-    /// Big-endian, without zeros in front.
+    /// Big-endian, without leading zeros.
     private let octets: [UInt8]
 
     private static let longest = 20

@@ -1,12 +1,12 @@
 /// The result of verifying a signature.
 ///
-/// A signature that cannot be verified proves nothing: not that the content is authentic, and not that it was altered.
-/// Callers refuse both, but with different messages, because the remedies differ.
+/// A signature that cannot be verified proves neither that the content is authentic nor that it was altered. Callers
+/// refuse both cases, but with different messages, because the remedies differ.
 package enum SignatureCheck: Sendable, Equatable {
-    /// It verifies.
+    /// The signature verifies.
     case valid
-    /// It does not verify: the content was altered, or the signer is another one.
+    /// The signature does not verify: the content was altered, or another key signed it.
     case invalid
-    /// It was not verified, because this signature algorithm, digest or kind of key is not supported.
+    /// The signature was not verified, because its algorithm, digest or kind of key is not supported.
     case unsupported(String)
 }

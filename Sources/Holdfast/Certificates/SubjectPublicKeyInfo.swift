@@ -1,8 +1,8 @@
 /// The public key of a certificate with its algorithm, as the DER in the certificate (RFC 5280 4.1.2.7).
 ///
-/// It is what a key pin hashes (RFC 7469 2.4), and it is found without decoding the rest of the certificate. It is a
-/// slice: no octet is copied, and the certificate stays in memory as long as this value does. Two values are equal when
-/// their octets are.
+/// Key pins hash it (RFC 7469 2.4), and it is found without decoding the rest of the certificate. It is a slice: no
+/// byte is copied, and the certificate stays in memory as long as this value does. Two values are equal if their bytes
+/// are.
 public struct SubjectPublicKeyInfo: Hashable, Sendable {
     /// The DER of the SubjectPublicKeyInfo, with its identifier and length. The indices are those of the certificate
     /// it was found in.
@@ -43,7 +43,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         return key.unsupportedName ?? key.kind.description
     }
 
-    /// Where the SubjectPublicKeyInfo of a certificate is.
+    /// The range of the SubjectPublicKeyInfo in a certificate.
     ///
     /// Reads the headers of at most nine elements and the content of none.
     static func range(inCertificate der: [UInt8]) throws(CertificateError) -> Range<Int> {

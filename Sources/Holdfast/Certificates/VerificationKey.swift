@@ -4,7 +4,7 @@ package struct VerificationKey: Sendable {
     /// The kind of signature, including its digest.
     package enum Scheme: Sendable {
         case ed25519, ecdsaP256, ecdsaP384
-        /// MGF1 and SHA-256; a salt of the digest's length, or the longest that the key has room for.
+        /// RSA-PSS with MGF1 and SHA-256; the salt has the digest's length, or the maximum length that fits the key.
         case rsaPSS
         case rsaPKCS1
     }
@@ -15,7 +15,7 @@ package struct VerificationKey: Sendable {
     /// The DER that it was read from.
     package let subjectPublicKeyInfo: [UInt8]
 
-    /// Reads a SubjectPublicKeyInfo; nil for anything else.
+    /// Reads a SubjectPublicKeyInfo; the result is nil for anything else.
     package init?(der: [UInt8]) {
         do throws(DERError) {
             var fields = try DERReader(sequence: der)
@@ -28,10 +28,10 @@ package struct VerificationKey: Sendable {
         }
     }
 
-    /// What verifying a signature costs, see ``CertificatePublicKey/verificationWork``.
+    /// The cost of verifying a signature, see ``CertificatePublicKey/verificationWork``.
     var verificationWork: Int { key.verificationWork }
 
-    /// The name of the kind of key if nothing is verified under it by a scheme; nil otherwise.
+    /// The name of the kind of key if a scheme cannot verify with it; nil otherwise.
     package func unsupportedName(for scheme: Scheme) -> String? {
         if let name = key.unsupportedName { return name }
         switch (scheme, key.kind) {
@@ -42,7 +42,7 @@ package struct VerificationKey: Sendable {
         }
     }
 
-    /// The name of the kind of key if nothing is verified under it by any scheme; nil otherwise.
+    /// The name of the kind of key if no scheme can verify with it; nil otherwise.
     package var unsupportedName: String? { key.unsupportedName ?? (key.kind == .p521 ? "P-521" : nil) }
 
     /// Whether a signature over a message verifies; false if the key is not for the scheme.
@@ -58,7 +58,7 @@ package struct VerificationKey: Sendable {
         case (.rsaPKCS1, .rsa): return verifies(.rsaPKCS1(.sha256))
         case (.rsaPSS, .rsa(let bits)), (.rsaPSS, .rsaPSS(let bits, _)):
             if verifies(.rsaPSS(.sha256)) { return true }
-            // RFC 8017 9.1.1: the length of the encoded message minus the digest and two octets.
+            // RFC 8017 9.1.1: the length of the encoded message minus the digest and two bytes.
             let longest = (bits + 6) / 8 - 32 - 2
             let pss = PSSVerification(digest: .sha256, saltLength: longest)
             return key.verifies(signature, over: message, with: pss) ?? false
@@ -69,7 +69,7 @@ package struct VerificationKey: Sendable {
 }
 
 extension X509Certificate {
-    /// The octets of the key without its algorithm, so that two encodings of one key are equal.
+    /// The bytes of the key without its algorithm, so that two encodings of one key are equal.
     var keyIdentity: OctetString {
         do throws(DERError) {
             var outer = DERReader(layout.der, in: layout.subjectPublicKeyInfo)

@@ -5,7 +5,7 @@ public import struct Foundation.Date
 /// Reading checks the structure of the DER, that both signature algorithms agree and that no extension occurs twice. It
 /// verifies nothing: use ``PathValidator`` for that.
 public struct X509Certificate: Sendable {
-    /// Where everything is in the DER; ranges, so that a certificate costs a handful of allocations.
+    /// The positions of the fields in the DER, as ranges, so that a certificate costs only a handful of allocations.
     final class Layout: Sendable {
         let der: [UInt8]
         let toBeSigned: Range<Int>
@@ -16,14 +16,14 @@ public struct X509Certificate: Sendable {
         let notBefore: Int64
         /// The first second after its validity, which includes notAfter (RFC 5280 4.1.2.5).
         let end: Int64
-        /// Whether both are UTCTime through 2049 and GeneralizedTime from 2050 on (RFC 5280 4.1.2.5).
+        /// Whether both times are UTCTime through 2049 and GeneralizedTime from 2050 on (RFC 5280 4.1.2.5).
         let hasProfiledTimes: Bool
         let subject: Range<Int>
         let subjectPublicKeyInfo: Range<Int>
         let signature: Range<Int>
         let extensions: [CertificateExtension]
-        /// Read once, because every path uses it several times. A certificate with an unreadable key is unusable only
-        /// in paths.
+        /// The key, read once because every path uses it several times. A certificate with an unreadable key is
+        /// unusable only in paths.
         let publicKey: Result<CertificatePublicKey, DERError>
 
         init(_ der: [UInt8]) throws(CertificateError) {
@@ -111,9 +111,9 @@ public struct X509Certificate: Sendable {
 
     /// The DER as given.
     public var der: [UInt8] { layout.der }
-    /// 1, 2 or 3.
+    /// The version: 1, 2 or 3.
     package var version: Int { layout.version }
-    /// The content octets of the serial number, big-endian two's complement.
+    /// The content bytes of the serial number, big-endian two's complement.
     public var serialNumber: ArraySlice<UInt8> { layout.der[layout.serialNumber] }
     /// The name of its issuer, as the certificate states it.
     public var issuer: DistinguishedName { DistinguishedName(der: layout.der[layout.issuer]) }
@@ -123,18 +123,18 @@ public struct X509Certificate: Sendable {
     public var notBefore: Date { Date(wholeSeconds: layout.notBefore) }
     /// The last second of its validity.
     public var notAfter: Date { Date(wholeSeconds: layout.end - 1) }
-    /// The public key as it is in the certificate: what key pins hash (RFC 7469 section 2.4).
+    /// The public key as it is in the certificate. Key pins hash it (RFC 7469 section 2.4).
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
 
-    /// What kind of key it has; nil for one that cannot be read.
+    /// The kind of key; nil if the key cannot be read.
     package var keyKind: CertificatePublicKey.Kind? { try? publicKey.kind }
-    /// How it is signed.
+    /// The algorithm of its signature.
     package var signatureAlgorithm: CertificateSignatureAlgorithm { layout.signatureAlgorithm }
 
-    /// The names of subjectAltName, in their order; empty if there are none or they cannot be read.
+    /// The names of subjectAltName, in their order; empty if the certificate has none or they cannot be read.
     public var subjectAlternativeNames: [GeneralName] { ((try? subjectAltName) ?? nil)?.map { GeneralName($0) } ?? [] }
 
-    /// Whether issuer and subject are the same name, octet by octet.
+    /// Whether issuer and subject are the same name, byte by byte.
     package var isSelfIssued: Bool { layout.der[layout.issuer] == layout.der[layout.subject] }
 }
 
@@ -144,7 +144,7 @@ extension X509Certificate: Hashable {
         left.layout === right.layout || left.layout.der == right.layout.der
     }
 
-    /// Hashes all octets: an attacker can make many certificates with one signature.
+    /// Hashes all bytes: an attacker can make many certificates with one signature.
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: layout.der[...]) }
 }
 
@@ -180,7 +180,8 @@ extension X509Certificate {
         get throws(DERError) { try read(.nameConstraints, NameConstraints.init) }
     }
 
-    /// Like ``subjectAlternativeNames``, but for rules: nil without the extension, and an error if it cannot be read.
+    /// The same names as ``subjectAlternativeNames``, for rules: nil without the extension, and an error if it cannot
+    /// be read.
     var subjectAltName: [GeneralNameSlice]? {
         get throws(DERError) { try read(.subjectAltName, GeneralNameSlice.readAll) }
     }

@@ -3,7 +3,7 @@ import Crypto
 /// The digest algorithms of CMS messages (RFC 5754, RFC 3370 2.1 for SHA-1), by their AlgorithmIdentifier.
 enum CMSDigest: Sendable, Equatable {
     case sha2(CertificateSignatureAlgorithm.Digest)
-    /// Only where the caller allows legacy digests.
+    /// SHA-1, only if the caller allows legacy digests.
     case sha1
 
     /// Reads the content of an AlgorithmIdentifier; its parameters are NULL or absent.

@@ -2,12 +2,12 @@
 ///
 /// CMS allows BER (RFC 5652 1), and a signer that streams writes it: indefinite lengths, and octet strings in pieces.
 /// The conversion makes lengths definite and as short as possible, and octet strings whole; it does not change the
-/// octets of values, and does not change DER at all. A definite length may take an octet or two more than an indefinite
+/// bytes of values, and does not change DER at all. A definite length may take a byte or two more than an indefinite
 /// one, so the result is hardly longer than its input; depth and number of elements are bounded.
 struct CMSEncoding {
-    /// The deepest nesting. openssl writes at most eleven levels, for an S/MIME capability with parameters.
+    /// The maximum nesting. openssl writes at most eleven levels, for an S/MIME capability with parameters.
     static let depth = 16
-    /// The most elements. A streaming openssl writes pieces of at least 4 KiB, so 8 MiB have about 2,000.
+    /// The maximum number of elements. A streaming openssl writes pieces of at least 4 KiB, so 8 MiB have about 2,000.
     static let elements = 1 << 16
 
     /// OCTET STRING in pieces (X.690 8.7.3).
@@ -34,7 +34,7 @@ struct CMSEncoding {
 
     private struct Header {
         let tag: UInt8
-        /// nil: indefinite.
+        /// The length of the content; nil if it is indefinite.
         let length: Int?
         let start: Int
 
@@ -56,7 +56,7 @@ struct CMSEncoding {
         guard first >= 0x80 else { return Header(tag: tag, length: Int(first), start: start) }
         let octets = Int(first & 0x7F)
         guard octets > 0 else {
-            // X.690 8.1.3.2 (a).
+            // Only a constructed element may have an indefinite length (X.690 8.1.3.2 (a)).
             guard tag & 0x20 != 0 else { throw DERError(.indefiniteLength, at: start) }
             return Header(tag: tag, length: nil, start: start)
         }

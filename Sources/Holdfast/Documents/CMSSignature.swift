@@ -1,5 +1,5 @@
-/// How a CMS message is signed (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2): the algorithm and the separate digest
-/// must agree, because an attacker who can choose between two digests takes the weaker one.
+/// The signature of a CMS message (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2). The algorithm and the separate
+/// digest must agree, because an attacker who can choose between two digests takes the weaker one.
 enum CMSSignature: Sendable, Equatable {
     case sha2(CertificateSignatureAlgorithm)
     /// With a salt whose length differs from that of the digest.
@@ -50,7 +50,7 @@ enum CMSSignature: Sendable, Equatable {
         }
     }
 
-    /// nil if the key is not for the algorithm.
+    /// - Returns: nil if the key is not for the algorithm.
     func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: CertificatePublicKey)
         -> Bool?
     {

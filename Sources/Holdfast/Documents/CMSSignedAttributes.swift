@@ -1,13 +1,13 @@
-/// The signed attributes of a signer (RFC 5652 5.3, 11): if present, they are signed instead of the content, whose type
-/// and digest they contain.
+/// The signed attributes of a signer (RFC 5652 5.3, 11). If present, they are signed instead of the content, and they
+/// contain its type and digest.
 struct CMSSignedAttributes {
-    /// Attributes of one signer. openssl writes four or five.
+    /// Maximum number of attributes of one signer. openssl writes four or five.
     static let maximum = 32
 
     private let bytes: [UInt8]
     /// The element `[0] IMPLICIT SET OF`.
     private let element: DERReader.Element
-    /// The content octets of each attribute's identifier, and the place of its values.
+    /// The content bytes of each attribute's identifier, and the range of its values.
     private let values: [ArraySlice<UInt8>: Range<Int>]
 
     init(_ element: DERReader.Element, of bytes: [UInt8]) throws {
@@ -20,7 +20,7 @@ struct CMSSignedAttributes {
         while !list.isAtEnd {
             let attribute = try list.next(DERTag.sequence)
             let encoded = bytes[attribute.encoded]
-            // X.690 11.6: the signature covers the DER of the set, so a set in another order is a different text.
+            // X.690 11.6: the signature covers the DER of the set, so a set in another order has other bytes.
             guard previous.lexicographicallyPrecedes(encoded) else {
                 throw Self.malformed("attributes in the order of DER (X.690 11.6)", "another order")
             }
@@ -37,7 +37,7 @@ struct CMSSignedAttributes {
         self.values = values
     }
 
-    /// What the signature covers: the DER of the attributes as a SET OF (RFC 5652 5.4).
+    /// The bytes that the signature covers: the DER of the attributes as a SET OF (RFC 5652 5.4).
     var signedBytes: [UInt8] { [DERTag.set] + bytes[element.encoded].dropFirst() }
 
     /// Compares the attributes with the message.
@@ -66,7 +66,7 @@ struct CMSSignedAttributes {
         try checkAlgorithmProtection(digestAlgorithm: digestAlgorithm, signatureAlgorithm: signatureAlgorithm)
     }
 
-    /// RFC 6211: if the signer stated the algorithms, somebody else put different ones there.
+    /// RFC 6211: if the signer stated the algorithms and the message has others, an attacker has replaced them.
     private func checkAlgorithmProtection(digestAlgorithm: Range<Int>, signatureAlgorithm: Range<Int>) throws {
         guard let protection = try single(Self.algorithmProtection, DERTag.sequence, "CMSAlgorithmProtection") else {
             return
@@ -80,7 +80,7 @@ struct CMSSignedAttributes {
         }
     }
 
-    /// The one value of an attribute; nil if the attribute is missing.
+    /// The single value of an attribute; nil if the attribute is missing.
     private func single(_ identifier: [UInt8], _ tag: UInt8?, _ name: String) throws -> DERReader.Element? {
         guard let range = values[identifier[...]] else { return nil }
         var reader = DERReader(bytes, in: range)

@@ -6,21 +6,21 @@
 /// key identifier (which, unlike issuer and serial number, need not be unique), revocation lists, unsigned attributes,
 /// and certificates of other formats.
 package struct CMSSignedData {
-    /// Certificates in one message; a path has fewer.
+    /// Maximum number of certificates in one message; a path has fewer.
     static let certificates = 16
 
     package let bytes: [UInt8]
     package let content: Range<Int>
-    /// Embedded certificates. They are not signed, so they are candidates, never evidence.
+    /// Embedded certificates. They are not signed, so they are only candidates and prove nothing.
     package let certificates: [X509Certificate]
     /// The Name of the signer's issuer, DER.
     let signerIssuer: ArraySlice<UInt8>
-    /// The content octets of the signer's serial number.
+    /// The content bytes of the signer's serial number.
     let signerSerialNumber: ArraySlice<UInt8>
 
     private let signatureAlgorithm: CMSSignature
     let signature: Range<Int>
-    /// nil: the content itself is signed.
+    /// The signed attributes; nil if the content itself is signed.
     private let attributes: CMSSignedAttributes?
 
     /// Reads a message in BER or DER.
@@ -45,7 +45,7 @@ package struct CMSSignedData {
         try contentInfo.finish()
         var fields = try DERReader(sequence: der, in: explicit)
 
-        // Other features raise it, which are named first.
+        // Checked later: other features raise the version, and their errors are clearer.
         let version = try fields.next(DERTag.integer)
         var digests = fields.inside(try fields.next(DERTag.set))
         let announced = try Self.only(&digests, "digestAlgorithms").content
@@ -107,10 +107,10 @@ package struct CMSSignedData {
         self.attributes = attributes
     }
 
-    /// What the signature covers (RFC 5652 5.4).
+    /// The bytes that the signature covers (RFC 5652 5.4).
     var signedBytes: ArraySlice<UInt8> { attributes.map { $0.signedBytes[...] } ?? bytes[content] }
 
-    /// Throws unless the key signed the content, or the attributes if there are any.
+    /// Throws unless the key signed the content, or the attributes if the message has any.
     package func verify(with key: CertificatePublicKey) throws(DocumentError) {
         switch signatureAlgorithm.verifies(bytes[signature], over: signedBytes, by: key) {
         case true?: return
@@ -129,17 +129,17 @@ package struct CMSSignedData {
         }
     }
 
-    /// Whether the message names this certificate as its signer's; this alone proves nothing.
+    /// Whether the message names this certificate as its signer's. This alone proves nothing.
     package func namesSigner(_ certificate: X509Certificate) -> Bool {
         certificate.issuer.der == signerIssuer && certificate.serialNumber == signerSerialNumber
     }
 
     // MARK: Parts
 
-    /// What the head of an S/MIME entity (RFC 8551 3.1) begins with, as openssl writes it.
+    /// The fields that begin the head of an S/MIME entity (RFC 8551 3.1), as openssl writes it.
     private static let mailFields = ["mime-version:", "content-type:", "to:", "from:", "subject:"]
 
-    /// Names the forms in which openssl writes a message unless it is told otherwise.
+    /// Throws for the forms that openssl writes by default, with an error that names the form.
     private static func refuseText(_ message: [UInt8]) throws(DocumentError) {
         let isPEM = message.starts(with: "-----BEGIN ".utf8)
         let isMail = mailFields.contains { field in
@@ -189,7 +189,7 @@ package struct CMSSignedData {
         }
     }
 
-    /// RFC 5652 5.1, 5.3: 1 for content of type data and signers named by issuer and serial number.
+    /// RFC 5652 5.1, 5.3: the version is 1 for content of type data and signers named by issuer and serial number.
     private static func expectVersion1(_ element: DERReader.Element, of der: [UInt8]) throws {
         guard der[element.content].elementsEqual([1]) else { throw unsupported("version", "1", "another") }
     }

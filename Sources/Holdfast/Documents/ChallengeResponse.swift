@@ -8,13 +8,13 @@ package struct ChallengeResponse: Sendable, Hashable {
     /// The header of a response that has the signature.
     package static let signatureHeader = "X-Cert-Pinning-Signature"
 
-    /// When the server made the response, by its own clock.
+    /// The time at which the server made the response, by its own clock.
     package let issuedAt: Date
     /// The entries in the order of the document.
     package let entries: [FingerprintEntry]
-    /// What the document says about hosts without pins; in a response this is signed.
+    /// The document's statement about hosts without pins; in a response this is signed.
     package let domainsConfiguration: DomainsConfiguration?
-    /// The server's assessment of the application's version; nil if it was not asked.
+    /// The server's assessment of the application's version; nil if the request did not include the version.
     package let versionCheck: VersionCheck?
 
     /// Verifies a response and reads it; nothing is read before the signature is verified.
@@ -23,7 +23,7 @@ package struct ChallengeResponse: Sendable, Hashable {
     ///   - signature: the header `X-Cert-Pinning-Signature`, Base64 of a DER-encoded signature.
     ///   - challenge: the header `X-Cert-Pinning-Challenge`, exactly as sent.
     ///   - key: the signer's key.
-    ///   - limits: how much may be read.
+    ///   - limits: the limits for reading.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     package init(
         verifying body: Data, signature: String, challenge: String, by key: any SignatureVerifying,
@@ -46,7 +46,7 @@ package struct ChallengeResponse: Sendable, Hashable {
         try self.init(&reader, limits: limits)
     }
 
-    /// What the signature covers: the text of the challenge, `&`, the body.
+    /// The bytes that the signature covers: the text of the challenge, `&`, the body.
     package static func signedBytes(challenge: String, body: some Sequence<UInt8>) -> [UInt8] {
         Array("\(challenge)&".utf8) + body
     }

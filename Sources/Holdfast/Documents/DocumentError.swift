@@ -1,4 +1,4 @@
-/// Why a signed document was not accepted.
+/// The reason why a signed document was not accepted.
 public struct DocumentError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<DocumentError>
@@ -7,9 +7,9 @@ public struct DocumentError: HoldfastError {
     public let code: Code
     /// The position of the invalid entry in its list, counted from 0; nil if no entry is invalid.
     public let entry: Int?
-    /// The invalid field; nil if there is none.
+    /// The invalid field; nil if no field is invalid.
     public let field: String?
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     package init(
@@ -22,7 +22,7 @@ public struct DocumentError: HoldfastError {
     }
 }
 
-// What helps against several of them.
+// Remedies that several codes share.
 private let makeAnew =
     "Have the document made anew by `holdfastctl sign`, and do not edit it by hand."
 private let publishAnew =
@@ -34,9 +34,9 @@ extension DocumentError.Code {
     // Reading
     /// More bytes than the limit.
     public static var tooLarge: Self { Self("Publish fewer entries, or raise the limits of the configuration.") }
-    /// A byte-order mark in front.
+    /// The document begins with a byte-order mark.
     public static var byteOrderMark: Self { Self("Write the document in UTF-8 without a byte-order mark.") }
-    /// Octets that are not UTF-8 (RFC 3629), or half of a surrogate pair.
+    /// Bytes that are not UTF-8 (RFC 3629), or half of a surrogate pair.
     public static var notUTF8: Self { Self("Write the document in UTF-8 without a byte-order mark.") }
     /// Not JSON (RFC 8259).
     public static var notJSON: Self { Self(makeAnew) }
@@ -48,11 +48,11 @@ extension DocumentError.Code {
     public static var tooManyEntries: Self { Self("Publish fewer entries, or raise the limits of the configuration.") }
     /// A key or a text is longer than its limit.
     public static var textTooLong: Self { Self(makeAnew) }
-    /// The same key twice in one object, however it is escaped.
+    /// The same key twice in one object, regardless of escapes.
     public static var duplicateKey: Self { Self(makeAnew) }
     /// A required field is missing.
     public static var missingField: Self { Self(makeAnew) }
-    /// A value whose type is not the field's.
+    /// A value whose type does not match the field.
     public static var wrongType: Self { Self(makeAnew) }
     /// A number with a fraction, an exponent, or too many digits where an integer is required.
     public static var notAnInteger: Self { Self(makeAnew) }
@@ -91,21 +91,21 @@ extension DocumentError.Code {
     public static var legacyDigest: Self {
         Self("Have the document signed with SHA-256, or allow legacy digests while old documents are in use.")
     }
-    /// Signed by someone other than the configured signer.
+    /// The document was signed with a key other than the configured signer's.
     public static var untrustedSigner: Self {
         Self("Do not use the document; if the signer's key was replaced, configure its new certificate.")
     }
-    /// The document of another customer.
+    /// The document is for another customer.
     public static var wrongCustomer: Self {
         Self("Ask for the customer's own document, or correct the customer in the configuration.")
     }
 
-    // What a store makes of a verified document
+    // Checks of a store on a verified document
     /// The document was issued before one that is already known.
     public static var issuedBeforeNewest: Self {
         Self("Ask again; if this happens again, somebody is answering with old documents.")
     }
-    /// A document that was made too long before it was downloaded.
+    /// The document was made too long before it was downloaded.
     public static var outdated: Self {
         Self(
             "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."
@@ -117,7 +117,7 @@ extension DocumentError.Code {
     public static var expiredEntries: Self {
         Self("Publish entries that have not expired, and check this device's clock. The store keeps what it has.")
     }
-    /// A name that has unexpired entries would be left without any.
+    /// A name that has unexpired entries would lose all of them.
     public static var losesPins: Self { Self(publishEntries) }
     /// The task that reads the document was canceled.
     public static var canceled: Self { Self("Read it again when it is needed.") }

@@ -11,11 +11,11 @@ public struct DocumentPublicKey: Sendable {
     private let key: P256.Signing.PublicKey
 
     /// Reads a key as the published systems write it.
-    /// - Parameter base64: canonical Base64 of the 65 octets of the uncompressed point (ANSI X9.63).
+    /// - Parameter base64: canonical Base64 of the 65 bytes of the uncompressed point (ANSI X9.63).
     /// - Throws: ``DocumentError`` `notCanonicalBase64` or `invalidPublicKey`.
     public init(base64: String) throws(DocumentError) {
         guard let octets = CanonicalBase64.decode(base64.utf8) else {
-            // The text is not quoted: somebody may have passed a private key by mistake.
+            // The text is not quoted, because the caller may have passed a private key by mistake.
             throw DocumentError(
                 .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key",
                 found: "a text of \(base64.utf8.count) octets that is not canonical Base64",
@@ -24,7 +24,7 @@ public struct DocumentPublicKey: Sendable {
         try self.init(x963: octets)
     }
 
-    /// Takes the 65 octets of the uncompressed point (ANSI X9.63).
+    /// Takes the 65 bytes of the uncompressed point (ANSI X9.63).
     /// - Throws: ``DocumentError`` `invalidPublicKey`.
     package init(x963 octets: [UInt8]) throws(DocumentError) {
         guard octets.count == 65, octets.first == 0x04,
@@ -37,7 +37,7 @@ public struct DocumentPublicKey: Sendable {
         self.key = key
     }
 
-    /// What kind of key others are, so that a valid key of another kind is not taken for a damaged one.
+    /// The kind of another key, so that a valid key of another kind is not reported as a damaged one.
     private static func description(of octets: [UInt8]) -> String {
         if let info = try? SubjectPublicKeyInfo(der: octets) {
             return "a SubjectPublicKeyInfo of \(info.algorithmName)"

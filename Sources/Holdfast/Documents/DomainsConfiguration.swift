@@ -1,14 +1,14 @@
-/// What a document says about hosts that need no pins (`domainsConfig`).
+/// The statement of a document about hosts that need no pins (`domainsConfig`).
 ///
 /// It is signed only in a ``ChallengeResponse``, and there it counts only if the store's configuration allows documents
 /// to switch pinning off; in a ``FingerprintList``, an attacker could have added it.
 package struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
     package let pinningRequiredForUnlisted: Bool
-    /// Keyed by the octets of the name, because no signature covers these names in a static list.
+    /// The rules by the bytes of the name, because no signature covers these names in a static list.
     private let required: [[UInt8]: Bool]
-    /// The same by the canonical names of hosts, as they are dialed. If two spellings of a name disagree, the host needs
-    /// pins.
+    /// The same rules by the canonical names of hosts, as they are dialed. If two spellings of a name disagree, the
+    /// host needs pins.
     private let requiredByHost: [[UInt8]: Bool]
 
     init(pinningRequiredForUnlisted: Bool, required: [[UInt8]: Bool]) {
@@ -24,7 +24,7 @@ package struct DomainsConfiguration: Sendable, Hashable {
         Dictionary(required.map { (String(decoding: $0, as: UTF8.self), $1) }) { $0 || $1 }
     }
 
-    /// Whether a name that is listed needs pins; nil for one that is not.
+    /// Whether a listed name needs pins; nil for a name that is not listed.
     func isRequired(_ name: String) -> Bool? { requiredByHost[Array(name.utf8)] }
 }
 

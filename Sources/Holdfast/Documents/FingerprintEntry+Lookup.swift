@@ -1,11 +1,11 @@
 extension FingerprintEntry {
-    /// Why no client ever asks for a name, although it denotes a host; nil for a name that clients look up, and for a
-    /// common name that is not a host.
+    /// The reason why no client looks up a name, although it denotes a host; nil for a name that clients look up, and
+    /// for a common name that is not a host.
     ///
     /// Clients look up the canonical name of the host that is dialed, ignoring ASCII case, and then the wildcard above
-    /// its first label: see ``names(for:)``. So an entry for `api.example.com.`, `bücher.example` or `host:443` counts
-    /// for nobody.
-    /// - Parameter name: a name of an entry, at most ``DocumentLimits/nameBytes`` octets.
+    /// its first label: see ``names(for:)``. So no client uses an entry for `api.example.com.`, `bücher.example` or
+    /// `host:443`.
+    /// - Parameter name: a name of an entry, at most ``DocumentLimits/nameBytes`` bytes.
     package static func objection(toName name: String) -> String? {
         if name.utf8.starts(with: "**.".utf8) { return "clients know the wildcard *. and not **." }
         let isWildcard = name.utf8.starts(with: "*.".utf8)
@@ -21,8 +21,8 @@ extension FingerprintEntry {
         return nil
     }
 
-    /// A name as clients look it up: that of a host without its trailing dot, in A-labels and lower case, and with an IPv6
-    /// address in its canonical spelling; any other text in lower case.
+    /// A name as clients look it up: that of a host without its trailing dot, in A-labels and lower case, and with an
+    /// IPv6 address in its canonical spelling; any other text in lower case.
     static func lookupName(of name: String) -> String {
         let lower = String(decoding: name.utf8.map(DNSOctets.lowercase), as: UTF8.self)
         guard !lower.utf8.starts(with: "*".utf8), let host = try? DialedHost(lower) else { return lower }

@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// One pin of a fingerprint list: a certificate, the name that it is for, and its end.
 ///
-/// An entry proves nothing by itself. What proves that its signer vouched for it is the ``FingerprintList``, or the
-/// response to a challenge, that contains it.
+/// An entry proves nothing by itself. The ``FingerprintList``, or the response to a challenge, that contains it proves
+/// that its signer vouched for it.
 public struct FingerprintEntry: Sendable, Hashable {
     /// The name as it was signed: a common name, or a wildcard as a literal text.
     public let name: String
@@ -16,7 +16,7 @@ public struct FingerprintEntry: Sendable, Hashable {
 
     /// Makes an entry, for example to sign it.
     /// - Parameters:
-    ///   - name: 1 to 256 octets without control characters.
+    ///   - name: 1 to 256 bytes without control characters.
     ///   - pin: the pin of a certificate.
     ///   - end: the first instant at which it no longer counts; a fraction of a second is cut off.
     ///   - depth: 0 for the server's own certificate, n for the n-th above it, at most 16.
@@ -43,8 +43,8 @@ public struct FingerprintEntry: Sendable, Hashable {
         self.depth = depth
     }
 
-    /// The names under which a host may have entries: its own, then the wildcard above its first label. The first with
-    /// usable entries decides.
+    /// The names under which a host may have entries: its own, then the wildcard above its first label. The first name
+    /// with usable entries decides.
     package static func names(for host: DialedHost) -> [String] {
         guard case .name(let name) = host.kind, let dot = name.firstIndex(of: "."),
             name[dot...].dropFirst().contains(".")
@@ -58,17 +58,17 @@ public struct FingerprintEntry: Sendable, Hashable {
     /// ``end`` in Unix time.
     package var endSecond: Int64 { expires + 1 }
 
-    /// The last second as a date, as the command shows it.
+    /// The last second as a date, as the command prints it.
     package var expiryDate: Date { Date(wholeSeconds: expires) }
 
     /// The fingerprint as the published formats write it: Base64 of the SHA-256 of the certificate's DER.
     public var fingerprint: String { CanonicalBase64.encode(pin.digest) }
 
-    /// What the signature of a static list covers: `name&fingerprint&expires` in UTF-8.
+    /// The bytes that the signature of a static list covers: `name&fingerprint&expires` in UTF-8.
     public var signedBytes: [UInt8] { Array("\(name)&\(fingerprint)&\(expires)".utf8) }
 
-    /// What scripts sign by mistake that follow an example with the last two fields the other way round. It is never
-    /// accepted, and only explains a refusal.
+    /// The bytes that scripts sign by mistake if they follow an example with the last two fields swapped. They are
+    /// never accepted, and only explain a refusal.
     var swappedBytes: [UInt8] { Array("\(name)&\(expires)&\(fingerprint)".utf8) }
 
     static let nameRule = "1 to \(DocumentLimits.nameBytes) octets without control characters"
@@ -80,8 +80,8 @@ public struct FingerprintEntry: Sendable, Hashable {
             && !text.unicodeScalars.contains { isControl($0) }
     }
 
-    /// The general category Cc, which never changes; looking it up in Unicode's tables would take longer than all other
-    /// reading.
+    /// Whether a scalar is of the general category Cc, which never changes. Looking it up in Unicode's tables would
+    /// take longer than the rest of reading.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
@@ -91,14 +91,14 @@ public struct FingerprintEntry: Sendable, Hashable {
     }
 }
 
-/// An entry as it was read, with its unverified signature.
+/// An entry as it is in the document, with its unverified signature.
 struct UnverifiedEntry: Sendable {
     let entry: FingerprintEntry
     let signature: [UInt8]?
 }
 
 extension StrictJSONReader {
-    /// What an entry is for, as it was signed.
+    /// Reads the name of an entry, as it was signed.
     mutating func hostName() throws(DocumentError) -> String {
         let text = try string()
         guard FingerprintEntry.isName(text) else { throw error(.invalidValue, FingerprintEntry.nameRule, text.quoted) }
@@ -155,14 +155,14 @@ extension StrictJSONReader {
             let entry = try FingerprintEntry(name: name, pin: pin, expires: expires, depth: Int(clamping: depth))
             return UnverifiedEntry(entry: entry, signature: signature)
         } catch {
-            // Every value was checked above, where errors can name the field.
+            // All values were checked above, with errors that name the field.
             throw self.error(.invalidValue, "an entry", ForeignErrorText.found(error))
         }
     }
 
     func missing(_ field: String) -> DocumentError { error(.missingField, field: field, "the field", "none") }
 
-    /// Octets as their canonical Base64 (RFC 4648 3.5).
+    /// Bytes as their canonical Base64 (RFC 4648 3.5).
     mutating func base64() throws(DocumentError) -> [UInt8] {
         let text = try string()
         guard let octets = CanonicalBase64.decode(text.utf8) else {

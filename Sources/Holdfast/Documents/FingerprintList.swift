@@ -7,12 +7,12 @@ public import struct Foundation.Data
 /// ```swift
 /// let list = try FingerprintList(verifying: data, with: DocumentPublicKey(base64: key))
 /// ```
-/// Only entries are signed, and not their `depth`: someone who can change the file can leave entries out, put back
+/// Only entries are signed, and not their `depth`. An attacker who can change the file can leave entries out, put back
 /// older ones that have not expired, change depths, and write any `domainsConfig`.
 public struct FingerprintList: Sendable, Hashable {
     /// The entries in the order of the document.
     public let entries: [FingerprintEntry]
-    /// What the document says about hosts without pins. It is not signed: report it, but do not follow it.
+    /// The document's statement about hosts without pins. It is not signed: report it, but do not follow it.
     package let unsignedDomainsConfiguration: DomainsConfiguration?
 
     /// Reads a list and verifies the signature of every entry. One bad entry fails the whole list.
@@ -21,7 +21,7 @@ public struct FingerprintList: Sendable, Hashable {
     /// - Parameters:
     ///   - data: JSON, `{"fingerprints":[…]}`.
     ///   - key: the signer's key.
-    ///   - limits: how much may be read.
+    ///   - limits: the limits for reading.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     public init(
         verifying data: Data, with key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()
@@ -59,7 +59,7 @@ public struct FingerprintList: Sendable, Hashable {
     }
 }
 
-/// Verifies entries in batches, so that a long list is held once and a bad one ends early.
+/// Verifies entries in batches, so that a long list is held in memory once, and an invalid entry ends it early.
 private struct EntryVerifier {
     private static let batch = 1_024
     /// Below this many signatures, another thread costs more than it saves.

@@ -1,6 +1,6 @@
 extension PSSVerification {
     /// Reads RSASSA-PSS-params (RFC 4055 3.1): the separate digest, MGF1 with the same digest, a salt of 0 to 1,024
-    /// octets, and the usual trailer, which DER leaves out.
+    /// bytes, and the usual trailer, which DER leaves out.
     init?(_ parameters: Range<Int>, of bytes: [UInt8], digest: CertificateSignatureAlgorithm.Digest) {
         guard let length = try? Self.saltLength(parameters, of: bytes, digest: digest) else { return nil }
         self.init(digest: digest, saltLength: length)

@@ -4,7 +4,7 @@ import struct Foundation.Date
 struct SignerAuthority: Sendable {
     private let anchors: TrustAnchors
     private let intermediates: [[UInt8]]
-    /// The content octets of the purpose's object identifier.
+    /// The content bytes of the purpose's object identifier.
     private let purpose: [UInt8]
     private let purposeText: String
 
@@ -31,10 +31,10 @@ struct SignerAuthority: Sendable {
         self.intermediates = intermediates
     }
 
-    /// Equal octets for equal authorities.
+    /// Equal bytes for equal authorities.
     var identity: [UInt8] { anchors.digest + intermediates.flatMap { SHA256Digest.of($0) } + purpose }
 
-    /// anyExtendedKeyUsage, serverAuth, clientAuth: authorities issue these to everybody.
+    /// anyExtendedKeyUsage, serverAuth, clientAuth: authorities issue certificates for these purposes to all customers.
     private static let tooCommon: Set<String> = ["2.5.29.37.0", "1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"]
 
     /// Throws unless the certificate leads to an anchor, is valid at the time, and may sign for the customer.

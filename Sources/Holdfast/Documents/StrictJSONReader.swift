@@ -1,8 +1,8 @@
-/// Reads JSON (RFC 8259) that can be read in only one way: UTF-8 without byte-order mark, no key twice in an object,
-/// however it is escaped, integers without a fraction or exponent, bounded in size, depth and width.
+/// Reads JSON (RFC 8259) that can be read in only one way: UTF-8 without byte-order mark, no key twice in an object
+/// (regardless of escapes), integers without a fraction or exponent, bounded in size, depth and width.
 ///
-/// It builds no tree: the caller asks for the next value, and skipped values are checked just as strictly. It is used
-/// before any signature is checked, so keys and texts are octets to it: equality of `String` normalizes, and its work
+/// It builds no tree: the caller reads the next value, and skipped values are checked just as strictly. It is used
+/// before any signature is checked, so it treats keys and texts as bytes: equality of `String` normalizes, and its work
 /// on one run of combining marks grows with the square of the run.
 package struct StrictJSONReader {
     /// The kind of the next value, by its first character.
@@ -14,7 +14,7 @@ package struct StrictJSONReader {
 
     private struct Frame {
         let isObject: Bool
-        /// Where this object's keys begin among those of all open objects.
+        /// The index of this object's first key among the keys of all open objects.
         let firstKey: Int
         var count = 0
         /// The key whose value comes next.
@@ -31,7 +31,7 @@ package struct StrictJSONReader {
     private var position = 0
     private var frames: [Frame] = []
     private var keys: [Key] = []
-    /// How many keys, and octets of keys, were compared: at most six for each octet of any document.
+    /// The number of comparisons of keys and their bytes: at most six for each byte of any document.
     private(set) var comparisons = 0
 
     package init(_ bytes: [UInt8], maximumBytes: Int) throws(DocumentError) {
@@ -47,7 +47,7 @@ package struct StrictJSONReader {
         frames.reserveCapacity(8)
     }
 
-    /// Nothing but white space may follow.
+    /// Throws if anything but white space follows.
     package mutating func finish() throws(DocumentError) {
         skipWhitespace()
         guard position == bytes.count else { throw error(.notJSON, "the end", here) }
@@ -59,7 +59,8 @@ package struct StrictJSONReader {
 
     package mutating func beginArray() throws(DocumentError) { try begin(isObject: false) }
 
-    /// The key of the next member; nil after the last, which ends the object. Its value must be read or skipped.
+    /// The key of the next member; nil after the last one, which ends the object. The caller must read or skip its
+    /// value.
     ///
     /// A key that is not ASCII is returned as empty, because the caller compares it only with names of fields.
     package mutating func nextKey() throws(DocumentError) -> String? {
@@ -71,7 +72,7 @@ package struct StrictJSONReader {
         return key
     }
 
-    /// Like ``nextKey()``, for objects of any width: returns the octets of the key and remembers none. The caller
+    /// Like ``nextKey()``, for objects of any width: returns the bytes of the key and remembers none. The caller
     /// refuses duplicates.
     package mutating func nextKeyOctets(atMost limit: Int) throws(DocumentError) -> ArraySlice<UInt8>? {
         guard try next(closing: "}") else { return nil }
@@ -98,7 +99,7 @@ package struct StrictJSONReader {
         keys.append(key)
     }
 
-    /// Whether the array has another element, which must be read or skipped; false ends the array.
+    /// Whether the array has another element, which the caller must read or skip; false ends the array.
     package mutating func nextElement() throws(DocumentError) -> Bool { try next(closing: "]") }
 
     /// Reads an array.
@@ -151,7 +152,7 @@ package struct StrictJSONReader {
         try skipNumber()
         // Limited to the longest integer, so that a number of a million digits costs nothing.
         let text = String(decoding: bytes[start..<min(position, start + 20)], as: UTF8.self)
-        // The magnitude: the least Int64 has no absolute value.
+        // Uses the magnitude, because the minimum of Int64 has no absolute value.
         guard position - start < 20, text != "-0", let value = Int64(text),
             value.magnitude <= DocumentLimits.greatestInteger.magnitude
         else {
@@ -229,13 +230,13 @@ package struct StrictJSONReader {
         }
     }
 
-    /// Text, with its escapes resolved. Use it only for printing; compare and look up octets.
+    /// Text, with its escapes resolved. Use it only for printing; compare and look up bytes.
     mutating func string() throws(DocumentError) -> String { String(decoding: try octets(), as: UTF8.self) }
 
-    /// The octets of a text, in UTF-8, with its escapes resolved.
+    /// The bytes of a text, in UTF-8, with its escapes resolved.
     /// - Parameters:
-    ///   - limit: how many there may be; reading goes no further.
-    ///   - what: what the text is, for the error.
+    ///   - limit: the maximum number of bytes; reading stops there.
+    ///   - what: names the text in an error.
     package mutating func octets(
         atMost limit: Int = .max, of what: String = "a text"
     ) throws(DocumentError) -> ArraySlice<UInt8> {
@@ -265,7 +266,7 @@ package struct StrictJSONReader {
         throw error(.notJSON, "the end of a text", here)
     }
 
-    /// The octets of any value as written, checked as strictly as values that are read.
+    /// The bytes of any value as written, checked as strictly as values that are read.
     package mutating func valueOctets() throws(DocumentError) -> ArraySlice<UInt8> {
         skipWhitespace()
         let start = position
@@ -305,7 +306,8 @@ package struct StrictJSONReader {
         DocumentError(code, entry: error(code, "", "").entry, field: field, expected: expected, found: found)
     }
 
-    /// The current position, from the outermost object inward, such as `hosts[3].pins[1].pin`; empty outside of all.
+    /// The current position, from the outermost object inward, such as `hosts[3].pins[1].pin`; empty outside of every
+    /// object.
     package var path: String {
         var path = ""
         for frame in frames {
@@ -348,7 +350,7 @@ extension StrictJSONReader {
         return true
     }
 
-    /// `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, RFC 8259 6.
+    /// Skips a number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, RFC 8259 6.
     private mutating func skipNumber() throws(DocumentError) {
         _ = take("-")
         if !take("0") { try skipDigits() }

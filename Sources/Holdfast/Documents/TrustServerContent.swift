@@ -1,10 +1,11 @@
 /// The JSON inside a trust-server document, read and checked; its signer is checked elsewhere.
 package struct TrustServerContent {
-    /// Needed before the signer is checked. Nothing after it is read, and everything before it is skipped.
+    /// The fields that are needed before the signer is checked. Fields before them are skipped, and those after them
+    /// not read.
     package struct Head {
-        /// As written there; at most ``DocumentLimits/nameBytes`` octets.
+        /// The customer as written in the document; at most ``DocumentLimits/nameBytes`` bytes.
         package let customer: String
-        /// Unix seconds.
+        /// The time of the document, in Unix seconds.
         package let timestamp: Int64
 
         package init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
@@ -28,14 +29,14 @@ package struct TrustServerContent {
 
     package let entries: [TrustServerEntry]
 
-    /// Reads the whole of an object whose ``Head`` was read.
+    /// Reads the whole object, after its ``Head`` was read.
     package init(_ octets: [UInt8], limits: DocumentLimits) throws(DocumentError) {
         var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
         var entries: [TrustServerEntry]?
         try reader.beginObject()
         while let field = try reader.nextKey() {
             guard field == "hashes" else {
-                // Customer and timestamp again: keys are unique, so they are the same.
+                // Skips customer and timestamp: keys are unique, so these are the values that were read before.
                 try reader.skipValue()
                 continue
             }
@@ -54,7 +55,7 @@ extension StrictJSONReader {
         String(decoding: try octets(atMost: DocumentLimits.nameBytes), as: UTF8.self)
     }
 
-    /// When a document was made, in seconds of Unix time.
+    /// Reads the time at which a document was made, in seconds of Unix time.
     mutating func timestamp() throws(DocumentError) -> Int64 {
         let seconds = try integer()
         guard seconds >= 0 else { throw error(.invalidValue, "Unix seconds", "\(seconds)") }
@@ -91,7 +92,7 @@ extension StrictJSONReader {
         try list(atMost: DocumentLimits.pinsOfHost, of: "pins of a host", read)
     }
 
-    /// The reference implementation writes it as a string.
+    /// Reads a port. The reference implementation writes it as a string.
     private mutating func portNumber() throws(DocumentError) -> Int {
         guard nextKind == .text else {
             let number = try integer()

@@ -1,38 +1,38 @@
 package import struct Foundation.Data
 package import struct Foundation.Date
 
-/// What a trust server published: the certificates and keys of a customer's hosts, signed as a whole (CMS, RFC 5652).
+/// A trust server's document: the certificates and keys of a customer's hosts, signed as a whole (CMS, RFC 5652).
 ///
 /// ```swift
 /// let signer = try TrustServerSigner(certificate: trustServerCertificate)
 /// let document = try TrustServerDocument(verifying: data, by: signer, customer: "gcx", at: trustedTime)
 /// ```
-/// Holding one is the proof that the signer wrote it for this customer. The store decides whether it is fresh, whether
-/// it is older than a known one, and how far its timestamp may be ahead of the clock.
+/// A value of this type is the proof that the signer wrote it for this customer. The store decides whether it is fresh,
+/// whether it is older than a known one, and how far its timestamp may be ahead of the clock.
 package struct TrustServerDocument: Sendable {
     /// The customer whose hosts the document lists.
     package let customer: String
-    /// When the signer made it, by its own clock, to the second.
+    /// The time at which the signer made it, by its own clock, to the second.
     package let timestamp: Date
-    /// The entries in the order of the document. A host may have several, with different ports or with the same.
+    /// The entries in the order of the document. A host may have several, with different ports or with the same one.
     package let entries: [TrustServerEntry]
     /// The first instant at which the configured signer certificate is no longer valid, if that instant has passed; nil
     /// if it has not, or if an authority is configured. Nothing is rejected for this reason, because the certificate is
-    /// trusted by its octets, but you should replace it.
+    /// trusted by its bytes, but you should replace it.
     package let signerExpired: Date?
 
     /// Verifies a document and reads it. Nothing of its content is read before its signature is verified, and only
-    /// customer and timestamp before its signer is known to be the configured one.
+    /// customer and timestamp are read before its signer is known to be the configured one.
     ///
     /// With a configured certificate it costs one signature. It blocks, and does no I/O.
     /// - Parameters:
     ///   - data: a CMS SignedData in DER or BER with its content attached.
-    ///   - signer: whose signature counts.
-    ///   - customer: whose document it must be.
+    ///   - signer: the signer whose signature is accepted.
+    ///   - customer: the customer that the document must be for.
     ///   - time: the trusted time, for ``signerExpired``.
-    ///   - limits: how much may be read.
-    ///   - allowsLegacyDigests: whether SHA-1 is accepted, as in documents made before 2018. Someone who can make two
-    ///     documents with the same SHA-1 digest can then pass one off as the other.
+    ///   - limits: the limits for reading.
+    ///   - allowsLegacyDigests: whether SHA-1 is accepted, as in documents made before 2018. An attacker who can make
+    ///     two documents with the same SHA-1 digest can then pass one off as the other.
     /// - Throws: ``DocumentError``.
     package init(
         verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date,
@@ -59,13 +59,13 @@ package struct TrustServerDocument: Sendable {
     }
 }
 
-/// What a trust-server document says about one host: the certificates and the keys that may be in its chain.
+/// The entry of a trust-server document about one host: the certificates and the keys that may be in its chain.
 ///
 /// By itself it proves nothing; the ``TrustServerDocument`` that contains it is the proof.
 package struct TrustServerEntry: Sendable, Hashable {
     /// The host as it was signed, without its port.
     package let hostname: String
-    /// The port that the entry is for; nil if it names none.
+    /// The port that the entry is for; nil if it states none and so covers the ports without a separate entry.
     package let port: Int?
     /// Pins of certificates (`fp`), in the order of the document.
     package let certificatePins: [Pin]

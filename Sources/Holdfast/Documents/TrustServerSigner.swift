@@ -4,16 +4,16 @@ public import struct Foundation.Date
 /// The signer of a trust server's documents.
 public struct TrustServerSigner: Sendable {
     private enum Kind: Sendable {
-        /// This certificate, trusted by its octets.
+        /// This certificate, trusted by its bytes.
         case certificate(X509Certificate)
-        /// Anyone with an authority's certificate for a purpose.
+        /// Any signer with an authority's certificate for a purpose.
         case authority(SignerAuthority)
     }
 
     private let kind: Kind
 
-    /// Accepts only this certificate as the signer, self-signed or not. It is trusted by its octets, as published clients do with
-    /// `trustServerCertificate`.
+    /// Accepts only this certificate as the signer, self-signed or not. It is trusted by its bytes, as published
+    /// clients do with `trustServerCertificate`.
     /// - Parameter certificate: one certificate, in DER or in PEM, with text around it or without.
     /// - Throws: ``DocumentError`` `invalidSigner` if it cannot be read, or its key is too weak or of a kind that
     ///   cannot sign documents.
@@ -39,7 +39,7 @@ public struct TrustServerSigner: Sendable {
 
     private init(_ authority: SignerAuthority) { kind = .authority(authority) }
 
-    /// Accepts every signer with a certificate of an authority, if the certificate is for this purpose and the customer.
+    /// Accepts every signer with a certificate of an authority, if it is for this purpose and the customer.
     ///
     /// The certificate must lead to an anchor under the path rules, be valid at the document's timestamp, have the
     /// customer as its one common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.
@@ -58,7 +58,7 @@ public struct TrustServerSigner: Sendable {
                 anchors: anchors, extendedKeyUsage: extendedKeyUsage, intermediates: intermediates.map { [UInt8]($0) }))
     }
 
-    /// Equal octets for equal signers; part of the key for stored documents and shared stores.
+    /// Equal bytes for equal signers; part of the key for stored documents and shared stores.
     package var identity: [UInt8] {
         switch kind {
         case .certificate(let certificate): Array(certificate.der)
@@ -71,7 +71,7 @@ public struct TrustServerSigner: Sendable {
         if case .certificate(let certificate) = kind { certificate.validityEnd } else { nil }
     }
 
-    /// The certificate under whose key the message must verify.
+    /// Returns the certificate whose key must verify the message.
     func certificate(in message: CMSSignedData) throws(DocumentError) -> X509Certificate {
         let named = message.certificates.filter { message.namesSigner($0) }
         switch kind {
@@ -110,7 +110,7 @@ public struct TrustServerSigner: Sendable {
         let context = PathRuleContext(time: 0, isServer: false)
         if let violation = PathRule.keyStrength.violation(of: certificate, in: context) {
             let failure = violation.failure(host: nil, chain: PresentedChain([]))
-            // A configured signer is wrong in any case; a document of another signer may be authentic.
+            // A configured signer is invalid in any case; a document of another signer may be authentic.
             let isUnsupported = code == .untrustedSigner && failure.code == .unsupportedKey
             throw DocumentError(
                 isUnsupported ? .unsupportedAlgorithm : code, field: "public key", expected: failure.expected,
@@ -123,7 +123,7 @@ public struct TrustServerSigner: Sendable {
         }
     }
 
-    /// Two certificates with the same issuer and serial number: one of them is forged.
+    /// The error for two certificates with the same issuer and serial number: one of them is forged.
     private static var lookAlike: DocumentError {
         DocumentError(
             .untrustedSigner, field: "certificates", expected: "no certificate that looks like the signer's",

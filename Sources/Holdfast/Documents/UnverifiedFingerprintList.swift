@@ -1,11 +1,11 @@
 package import struct Foundation.Data
 
 /// A list that is read as strictly as a ``FingerprintList``, but without verifying signatures: for display, or for
-/// lists that an application ships. Never trust a downloaded one.
+/// lists that an application ships. Never trust a downloaded list that is read this way.
 package struct UnverifiedFingerprintList {
-    /// The entries in the order of the document; nil if it has no `fingerprints`.
+    /// The entries in the order of the document; nil if the document has no `fingerprints`.
     package let entries: [FingerprintEntry]?
-    /// Whether the document says anything about hosts without pins.
+    /// Whether the document states anything about hosts without pins.
     package let hasDomains: Bool
 
     /// - Throws: ``DocumentError`` that names the entry and the field.

@@ -1,4 +1,4 @@
-/// The server's assessment of the version of the application that asked.
+/// The server's assessment of the application's version.
 public struct VersionCheck: Sendable, Hashable {
     /// Whether the application should be updated.
     public enum Update: String, Sendable, Hashable, CaseIterable {
@@ -12,7 +12,7 @@ public struct VersionCheck: Sendable, Hashable {
 
     /// Whether the application should be updated.
     public let update: Update
-    /// The message for the user, in the user's language; nil if there is none.
+    /// The message for the user, in the user's language; nil if the server sends none.
     public let message: String?
 
     /// Makes an assessment.

@@ -29,10 +29,10 @@ package enum AtomicFile {
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
             if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-                // Only root can give files away, but every user can set one of their own groups.
+                // Only root can change the owner of a file, but every user can set the group to one of their own.
                 _ = fchown(descriptor, UInt32.max, owner.group)
             }
-            // Write everything before anybody else may read it.
+            // Write everything before any other user may read it.
             guard fchmod(descriptor, mode_t(permissions & 0o7777)) == 0 else { throw failure(errno) }
             try synchronize(handle)
             guard unsafe rename(temporary.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
@@ -70,7 +70,7 @@ package enum AtomicFile {
     }
 
     /// Reads a file of at most so many bytes.
-    /// - Parameter isOwn: whether only a regular file is accepted. Somebody else may have put a pipe or a device in its
+    /// - Parameter isOwn: whether only a regular file is accepted. Another user may have put a pipe or a device in its
     ///   place, and opening a pipe would wait for a writer.
     /// - Throws: `CocoaError` `fileReadTooLarge` past the limit, `fileReadUnsupportedScheme` if it is no regular file.
     package static func read(_ url: URL, maximumBytes: Int, isOwn: Bool = false) throws -> Data {
@@ -99,8 +99,8 @@ package enum AtomicFile {
         return handle
     }
 
-    /// Why a file could not be read or written, in the system's words, because Foundation's text is longer and says
-    /// less.
+    /// The reason why a file could not be read or written, in the system's own text, because Foundation's is longer
+    /// and says less.
     package static func reason(_ error: any Error, at path: String) -> String {
         var isFolder: ObjCBool = false
         if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {

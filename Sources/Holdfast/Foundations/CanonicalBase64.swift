@@ -1,10 +1,10 @@
 /// Base64 in its one canonical spelling (RFC 4648 3.5, 4): the alphabet with `+` and `/`, padded, unused bits zero, no
-/// other characters. Different texts always decode to different octets.
+/// other characters. Different texts always decode to different bytes.
 package enum CanonicalBase64 {
     private static let padding = UInt8(ascii: "=")
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The octets; nil if the text is not canonical Base64.
+    /// The decoded bytes; nil if the text is not canonical Base64.
     package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         let length = text.count
         guard length % 4 == 0 else { return nil }
@@ -26,7 +26,7 @@ package enum CanonicalBase64 {
         return octets
     }
 
-    /// The one spelling of these octets.
+    /// The canonical spelling of these bytes.
     package static func encode(_ octets: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((octets.count + 2) / 3 * 4)

@@ -7,7 +7,7 @@ struct CivilTime {
     var minute: Int
     var second: Int
 
-    /// The seconds; nil if no such time exists.
+    /// The seconds; nil if the date or the time of day does not exist.
     var seconds: Int64? {
         guard (1...12).contains(month), (1...Self.daysIn(month: month, of: year)).contains(day),
             (0..<24).contains(hour),
@@ -25,7 +25,7 @@ struct CivilTime {
         }
     }
 
-    /// Counted in years that begin in March, so that leap days come last.
+    /// Counts in years that begin in March, so that leap days come last.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month <= 2 ? year - 1 : year
         let monthFromMarch = (month + 9) % 12

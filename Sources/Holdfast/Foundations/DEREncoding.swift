@@ -4,7 +4,7 @@ enum DEREncoding {
         [tag] + length(content.count) + content
     }
 
-    /// A length in its shortest form.
+    /// The encoding of a length in its shortest form.
     static func length(_ length: Int) -> [UInt8] {
         guard length >= 0x80 else { return [UInt8(truncatingIfNeeded: length)] }
         let octets = (length.bitWidth - length.leadingZeroBitCount + 7) / 8

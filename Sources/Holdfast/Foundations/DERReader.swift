@@ -1,10 +1,10 @@
 /// A cursor over DER (ITU-T X.690) that returns ranges and copies nothing.
 ///
-/// It accepts what DER allows and nothing else: definite lengths in their shortest form, single-octet identifiers.
-/// X.509 uses no identifier above 30, so the long form is an error. Nesting is the caller's own recursion; nothing
-/// here recurses.
+/// It accepts what DER allows and nothing else: definite lengths in their shortest form, single-byte identifiers. X.509
+/// uses no identifier above 30, so the long form is an error. The reader does not recurse: a caller that reads nested
+/// elements does.
 package struct DERReader {
-    /// One element: its identifier octet, the range of identifier, length and content, and the range of the content.
+    /// One element: its identifier byte, the range of identifier, length and content, and the range of the content.
     package struct Element {
         let tag: UInt8
         package let encoded: Range<Int>
@@ -40,7 +40,7 @@ package struct DERReader {
 
     var isAtEnd: Bool { position == end }
 
-    /// The identifier octet of the next element, nil at the end.
+    /// The identifier byte of the next element, nil at the end.
     var nextTag: UInt8? { position < end ? bytes[position] : nil }
 
     mutating func next() throws(DERError) -> Element {
@@ -76,7 +76,7 @@ package struct DERReader {
         return try next()
     }
 
-    /// The octets of the next BIT STRING, of which every bit is used (X.690 8.6.2.2).
+    /// The bytes of the next BIT STRING, of which every bit is used (X.690 8.6.2.2).
     /// - Parameter what: names it in an error.
     package mutating func nextBits(of what: String) throws(DERError) -> Range<Int> {
         let bits = try next(DERTag.bitString).content
@@ -86,7 +86,8 @@ package struct DERReader {
         return bits.dropFirst()
     }
 
-    /// The next element if it has this identifier; nil, with the cursor where it was, if it has another or none is left.
+    /// The next element if it has this identifier; nil if it has another one or no element is left. The cursor then
+    /// stays.
     package mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? { nextTag == tag ? try next() : nil }
 
     /// Throws unless everything was read: attackers hide data after the last element.
@@ -98,7 +99,7 @@ package struct DERReader {
     package func inside(_ element: Element) -> DERReader { DERReader(bytes, in: element.content) }
 }
 
-/// Identifier octets that X.509 uses (X.690 8.1.2, RFC 5280 appendix A).
+/// Identifier bytes that X.509 uses (X.690 8.1.2, RFC 5280 appendix A).
 package enum DERTag {
     static let boolean: UInt8 = 0x01
     package static let integer: UInt8 = 0x02
@@ -153,9 +154,9 @@ extension DERError: CustomStringConvertible {
     }
 }
 
-/// The value of a long length (X.690 8.1.3.5), in any integer type: four octets do not fit a 32-bit `Int`.
+/// The value of a long length (X.690 8.1.3.5), in any integer type: four bytes do not fit a 32-bit `Int`.
 enum DERLength {
-    /// nil for a length that the integer cannot hold.
+    /// - Returns: nil for a length that the integer cannot hold.
     static func value<Integer: FixedWidthInteger>(
         of octets: ArraySlice<UInt8>, as: Integer.Type = Integer.self
     ) -> Integer? {

@@ -1,4 +1,4 @@
-/// The first of several answers; later ones change nothing. One task waits for it.
+/// Keeps the first of several answers and ignores later ones. One task waits for it.
 package final class FirstAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, Never>?

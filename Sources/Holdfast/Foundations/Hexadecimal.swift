@@ -1,8 +1,8 @@
-/// Octets as lower-case hexadecimal digits.
+/// Bytes as lower-case hexadecimal digits.
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two digits for each octet, with nothing between.
+    /// Two digits for each byte, with nothing between.
     package static func encode(_ octets: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(octets.count * 2)
@@ -13,7 +13,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What a digit in either case stands for; nil for another character.
+    /// The value of a digit in either case; nil for another character.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

@@ -1,26 +1,27 @@
 public import protocol Foundation.LocalizedError
 
-/// The form of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
+/// The form of every error that Holdfast throws or reports: a code to switch over, the facts, and the remedy.
 ///
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
 /// was worded. `localizedDescription`, and an `NSError` in Objective-C, contain the same text, in English.
 public protocol HoldfastError: LocalizedError, Hashable, CustomStringConvertible {
-    /// The reasons; a raw value is stable and fit for logs and machine-readable output. Holdfast's own are ``OpenCode``s.
+    /// The reasons; a raw value is stable and fit for logs and machine-readable output. Holdfast's own are
+    /// ``OpenCode``s.
     associatedtype Code: RawRepresentable<String>, Hashable, Sendable
 
-    /// What went wrong.
+    /// The error code.
     var code: Code { get }
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     var facts: ErrorFacts { get }
 }
 
-/// What an error says besides its code.
+/// The facts of an error, besides its code.
 public struct ErrorFacts: Sendable, Hashable {
-    /// What would have been right.
+    /// The value or condition that would have been right.
     public let expected: String
-    /// What was there instead.
+    /// The value or condition that was there instead.
     public let found: String
-    /// What to do about it, in one sentence.
+    /// The action that fixes the error, in one sentence.
     public let remedy: String
 
     /// States the facts of an error.
@@ -32,13 +33,13 @@ public struct ErrorFacts: Sendable, Hashable {
 }
 
 extension HoldfastError {
-    /// What would have been right.
+    /// The value or condition that would have been right.
     public var expected: String { facts.expected }
 
-    /// What was there instead.
+    /// The value or condition that was there instead.
     public var found: String { facts.found }
 
-    /// What to do about it, in one sentence.
+    /// The action that fixes the error, in one sentence.
     public var remedy: String { facts.remedy }
 
     /// Equality on the code alone.
@@ -53,7 +54,7 @@ extension HoldfastError {
     /// The ``description``, as `localizedDescription` has it.
     public var errorDescription: String? { description }
 
-    /// What was expected and what was found.
+    /// The expected and the found value, in one phrase.
     public var failureReason: String? { "expected \(expected), found \(found)" }
 
     /// The ``remedy``.

@@ -30,7 +30,7 @@ package final class Lock<State>: @unchecked Sendable {  // The state is accessed
 }
 
 extension Bool {
-    /// Makes it true.
+    /// Sets it to true.
     /// - Returns: whether it was false.
     package mutating func setFirst() -> Bool {
         defer { self = true }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Describes other libraries' errors in Holdfast's words. The text of such an error may contain its input, even keys,
-/// passwords and URLs; its type never does.
+/// Describes errors of other libraries in Holdfast's own text. The text of such an error may contain its input, even
+/// keys, passwords and URLs; its type never does.
 package enum ForeignErrorText {
     /// For a log: the full text of Holdfast's own errors, and only the type of others.
     package static func whole(_ error: any Error) -> String {
         (error as? any HoldfastError)?.description ?? found(error)
     }
 
-    /// For the part of a message that says what was found.
+    /// The text for the found value in a message.
     package static func found(_ error: any Error) -> String {
         switch error {
         case let error as any HoldfastError:

@@ -1,13 +1,13 @@
 extension Hasher {
-    /// Hashes octets and their count in one piece. The hashing of arrays goes element by element and costs more than
-    /// parsing a certificate.
+    /// Hashes bytes and their count in one piece. Arrays are hashed element by element, which costs more than parsing a
+    /// certificate.
     mutating func combine(octets: ArraySlice<UInt8>) {
         combine(octets.count)
         unsafe octets.withUnsafeBytes { unsafe combine(bytes: $0) }
     }
 }
 
-/// Octets as a key of sets and dictionaries, hashed in one piece.
+/// Bytes as a key of sets and dictionaries, hashed in one piece.
 struct OctetString: Sendable, Hashable {
     let octets: ArraySlice<UInt8>
 

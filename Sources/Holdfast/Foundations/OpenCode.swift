@@ -1,8 +1,8 @@
-/// A word from a set that may grow: the code of an error, the kind of an event.
+/// A word from a set that may grow, such as the code of an error or the kind of an event.
 ///
-/// `Subject` is what the word is about, which makes `StoreError.Code` and `DocumentError.Code` different types. A
-/// `switch` over one has a `default`, because a later version may add to the set. Your own code may add to it too, for
-/// example a validator with a reason that Holdfast does not have:
+/// `Subject` is the type that the word belongs to. It makes `StoreError.Code` and `DocumentError.Code` different types.
+/// A `switch` over a word has a `default`, because a later version may add to the set. Your own code may add to it too,
+/// for example a validator with a reason that Holdfast does not have:
 ///
 /// ```swift
 /// extension TrustFailure.Code {
@@ -12,7 +12,7 @@
 public struct OpenCode<Subject>: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the static member: stable, and fit for logs and machine-readable output.
     public let rawValue: String
-    /// What usually helps; empty for a code whose errors each say so themselves.
+    /// The usual remedy; empty for a code whose errors each state their own.
     package let remedy: String
 
     /// Makes a word from its raw value: a word of your own, or one that was stored.

@@ -1,6 +1,6 @@
 package import struct Foundation.Data
 
-/// The blocks of a PEM file (RFC 7468), read line by line from octets: text between the blocks may be of any encoding
+/// The blocks of a PEM file (RFC 7468), read line by line from bytes: text between the blocks may be of any encoding
 /// and lines of any length, and a block that cannot be decoded does not affect the others.
 package struct PEMBlocks {
     /// Why a block cannot be decoded, without quoting the file: a damaged key is still a secret.
@@ -15,7 +15,7 @@ package struct PEMBlocks {
     }
 
     package struct Block: Sendable {
-        /// What follows `BEGIN`, for example `CERTIFICATE`; empty if that is not a label (RFC 7468 3).
+        /// The text after `BEGIN`, for example `CERTIFICATE`; empty if that is not a label (RFC 7468 3).
         package let label: String
         /// The line of its BEGIN, counted from 1.
         package let line: Int
@@ -24,7 +24,7 @@ package struct PEMBlocks {
         /// The kind of block, safe for a message: a mistyped label may contain anything.
         package var name: String { PEMBlocks.knownLabels.contains(label) ? label : "an unknown kind" }
 
-        /// What the block contains according to its label.
+        /// The content of the block according to its label.
         package var kind: Kind {
             switch label {
             case "CERTIFICATE", "X509 CERTIFICATE": .certificate
@@ -37,12 +37,12 @@ package struct PEMBlocks {
         }
     }
 
-    /// What Holdfast reads from PEM. Older labels of openssl mean the same as those of RFC 7468.
+    /// The kinds of content that Holdfast reads from PEM. Older labels of openssl mean the same as those of RFC 7468.
     package enum Kind: Sendable {
         case certificate, certificateRequest, publicKey, privateKey, encryptedPrivateKey, other
     }
 
-    /// RFC 7468 and what openssl writes.
+    /// The labels of RFC 7468 and those that openssl writes.
     private static let knownLabels: Set<String> = [
         "ATTRIBUTE CERTIFICATE", "CERTIFICATE", "CERTIFICATE REQUEST", "CMS", "DH PARAMETERS", "DSA PARAMETERS",
         "DSA PRIVATE KEY", "EC PARAMETERS", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "NEW CERTIFICATE REQUEST",

@@ -2,7 +2,8 @@
 package import Foundation
 #endif
 
-/// Differences between systems. Only this file asks which one it runs on; Linux can only parse what is for Apple's.
+/// Differences between systems. No other file asks which system it runs on; on Linux, code for Apple's systems is only
+/// parsed.
 package enum Platform {
     /// The kind of system, in one lower-case word.
     package static var name: String {
@@ -30,8 +31,9 @@ package enum Platform {
 
 #if canImport(Darwin)
 extension Platform {
-    /// Where an application may keep files that should last. tvOS gives an application no such place: there the system
-    /// may delete files while the application is not running, and a store downloads its documents again.
+    /// The folder in which an application may keep files that should last. tvOS does not give an application such a
+    /// folder: the system may delete files while the application is not running, and a store then downloads its
+    /// documents again.
     static var folderForData: URL {
         #if os(tvOS)
         ApplicationFolder.own(in: URL.cachesDirectory)

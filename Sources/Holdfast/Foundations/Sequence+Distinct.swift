@@ -1,5 +1,5 @@
 extension Sequence where Element: Hashable {
-    /// Each element once, in the order of the first ones.
+    /// Each element once, in the order in which it first occurs.
     package var distinct: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

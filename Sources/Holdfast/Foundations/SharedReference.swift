@@ -1,7 +1,7 @@
 /// Carries one of Apple's objects from the thread that provides it to the one that evaluates it.
 ///
-/// Only for objects that their documentation lets any thread use, but whose declarations do not say `Sendable`. It is
-/// generic so that it compiles without a warning whether a version of the SDK says so or not.
+/// Use it only for objects that any thread may use according to their documentation, but whose declarations are not
+/// `Sendable`. It is generic so that it compiles without a warning with every version of the SDK.
 package final class SharedReference<Value>: Sendable {
     nonisolated(unsafe) private let value: Value
 

@@ -10,7 +10,7 @@ struct SmallDictionary<Key: Hashable, Value> {
     /// Every key with its value, in no particular order.
     var elements: [(key: Key, value: Value)] { few + many.map { ($0.key, $0.value) } }
 
-    /// The value of a key; nil if it has none. Assigning nil removes it.
+    /// The value of a key; nil if the key has no value. Assigning nil removes the value.
     subscript(key: Key) -> Value? {
         get { many.isEmpty ? place(of: key).map { few[$0].value } : many[key] }
         set {

@@ -1,10 +1,10 @@
 /// Operations on text from outside. Equality, hashing and folding of `String` normalize, which takes quadratic time on
-/// a run of combining marks; work on octets is linear.
+/// a run of combining marks; work on bytes is linear.
 extension String {
-    /// Whether both are the same octets in UTF-8; texts that are only canonically equivalent differ.
+    /// Whether both texts have the same bytes in UTF-8; texts that are only canonically equivalent differ.
     package func hasSameOctets(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether it contains these octets.
+    /// Whether it contains these bytes.
     package func containsOctets(of part: StaticString) -> Bool {
         var rest = utf8[...]
         let part = part.description.utf8
@@ -15,7 +15,7 @@ extension String {
         return false
     }
 
-    /// The rest after these octets; nil if the text does not begin with them.
+    /// The rest after these bytes; nil if the text does not begin with them.
     package func after(octets prefix: String) -> String? {
         utf8.starts(with: prefix.utf8) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
     }
@@ -25,7 +25,7 @@ extension String {
 }
 
 extension String {
-    /// Decodes UTF-8; nil if it is malformed. Octets that differ after a round trip were replaced by U+FFFD.
+    /// Decodes UTF-8; nil if it is malformed. Bytes that differ after a round trip were replaced by U+FFFD.
     ///
     /// `String(validating:as:)` does the same but needs iOS 18.
     package init?(strictUTF8 octets: some Collection<UInt8>) {

@@ -31,7 +31,7 @@ package final class Subscribers<Subscriber: Sendable>: Sendable {
         }
     }
 
-    /// In the order in which they came.
+    /// The subscribers, in the order in which they were added.
     package var all: [Subscriber] { subscribers.withLock { $0.map(\.subscriber) } }
 }
 

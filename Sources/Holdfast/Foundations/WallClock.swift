@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tells the time of day, for which certificates, pins and documents are evaluated.
+/// Provides the time of day, for which certificates, pins and documents are evaluated.
 ///
 /// Everything that needs the time takes a clock, so a test can set the time and an application can supply a better
 /// source than the device's clock. Called from any thread; an implementation must be quick and must not block.

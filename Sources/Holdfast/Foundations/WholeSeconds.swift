@@ -1,9 +1,10 @@
 package import struct Foundation.Date
 
 extension Date {
-    /// The seconds since 1970, without their fraction: certificates, pins and documents state their times in whole seconds.
+    /// The seconds since 1970, without their fraction: certificates, pins and documents state their times in whole
+    /// seconds.
     ///
-    /// A time that is not a number, or too far away to be one, is later than all others: nothing is valid then.
+    /// A time that is not a number, or too large for one, is later than all others: nothing is valid at that time.
     package var wholeSeconds: Int64 {
         let seconds = timeIntervalSince1970.rounded(.down)
         guard seconds.isFinite, abs(seconds) < 1e15 else { return .max }
@@ -13,6 +14,6 @@ extension Date {
     /// An instant that was stated in whole seconds since 1970.
     package init(wholeSeconds: Int64) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
 
-    /// The first instant that no longer counts, in seconds since 1970; at most `.distantFuture`.
+    /// The first instant after a validity, in seconds since 1970; at most `.distantFuture`.
     package init(end: Int64) { self = min(Date(wholeSeconds: end), .distantFuture) }
 }

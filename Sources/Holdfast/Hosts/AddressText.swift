@@ -1,4 +1,4 @@
-/// IP addresses as text. The system's own readers accept more than one spelling of an address; these do not.
+/// IP addresses as text. The parsers are stricter than the system's own, which accept more spellings of an address.
 enum AddressText {
     /// `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255`
     static let maximumIPv6Bytes = 45

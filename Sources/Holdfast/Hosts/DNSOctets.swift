@@ -1,4 +1,4 @@
-/// DNS names as octets of IA5String, compared without regard to ASCII case.
+/// DNS names as bytes of IA5String, compared without regard to ASCII case.
 enum DNSOctets {
     static func equal(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         guard left.count == right.count else { return false }

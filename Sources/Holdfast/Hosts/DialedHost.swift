@@ -1,32 +1,32 @@
 public import Foundation
 
-/// The host that the application asked for: the one that policy, server name indication, identity and connection use.
+/// The host that the application asked for. Policy, server name indication, identity check and connection all use it.
 ///
-/// It is made once, from what the caller wrote, and is in one canonical form: a name in A-labels (UTS 46,
-/// non-transitional), in lower case and without the trailing dot, or the octets of an address. Two texts that mean the
+/// It is made once, from the caller's text, and is in one canonical form: a name in A-labels (UTS 46,
+/// non-transitional), in lower case and without the trailing dot, or the bytes of an address. Two texts that mean the
 /// same host give equal values. A text that resolvers and certificates could read differently is an error.
 public struct DialedHost: Hashable, Sendable {
     /// A name or an address.
     package enum Kind: Hashable, Sendable {
-        /// A name in A-labels, lower case, at most 253 octets, without a trailing dot.
+        /// A name in A-labels, lower case, at most 253 bytes, without a trailing dot.
         case name(String)
-        /// The four octets of an IPv4 address, in network order.
+        /// The four bytes of an IPv4 address, in network order.
         case ipv4([UInt8])
-        /// The sixteen octets of an IPv6 address, in network order.
+        /// The sixteen bytes of an IPv6 address, in network order.
         case ipv6([UInt8])
     }
 
-    /// What is dialed.
+    /// The name or the address.
     package let kind: Kind
     /// The port, 1 to 65535, if it is known.
     public let port: Int?
 
-    /// Reads what a caller asked for.
+    /// Parses the host that a caller specifies.
     ///
-    /// It accepts names, in ASCII or Unicode, with underscores (service names have them), with hyphens at the edges of all
-    /// labels except the last, and with one trailing dot; IPv4 addresses as four decimal octets without leading zeros; IPv6
-    /// addresses (RFC 4291 2.2), in brackets or without, and without a zone. It refuses a URL, a port in the text, and a name
-    /// whose last label is a number.
+    /// It accepts names, in ASCII or Unicode, with underscores (service names have them), with hyphens at the edges of
+    /// all labels except the last, and with one trailing dot; IPv4 addresses as four decimal octets without leading
+    /// zeros; IPv6 addresses (RFC 4291 2.2), in brackets or without, and without a zone. It refuses a URL, a port in
+    /// the text, and a name whose last label is a number.
     ///
     /// - Parameters:
     ///   - text: a name or an address.
@@ -39,7 +39,7 @@ public struct DialedHost: Hashable, Sendable {
 
     /// Takes the host of a URL, and its port: the one it states, or 443 for `https` and `wss`.
     ///
-    /// A host that the URL writes with percent-encoding is refused.
+    /// A host with percent-encoding in the URL is refused.
     ///
     /// - Throws: ``HostError``; `empty` if the URL has no host.
     public init(url: URL) throws(HostError) {
@@ -55,8 +55,7 @@ public struct DialedHost: Hashable, Sendable {
         try self.init(host, port: parts.port ?? (scheme == "https" || scheme == "wss" ? 443 : nil))
     }
 
-    /// Reads a host as the published interfaces accept it: a name, or the text of a URL, which stands for its host
-    /// alone.
+    /// Reads a host as the published interfaces accept it: a name, or a URL, of which only the host is used.
     ///
     /// - Throws: ``HostError``.
     package init(publishedHostName text: String) throws(HostError) {
@@ -100,7 +99,7 @@ public struct DialedHost: Hashable, Sendable {
         if case .name(let name) = kind { name } else { nil }
     }
 
-    /// The octets of the address, as an iPAddress name of a certificate has them (RFC 5280 4.2.1.6); nil for a name.
+    /// The bytes of the address, as an iPAddress name of a certificate has them (RFC 5280 4.2.1.6); nil for a name.
     public var addressOctets: [UInt8]? {
         switch kind {
         case .name: nil
@@ -108,19 +107,19 @@ public struct DialedHost: Hashable, Sendable {
         }
     }
 
-    /// Whether both are the same host, ignoring ports: policies are found by host, connections by host and port.
+    /// Whether both are the same host, ignoring ports. Policies are found by host, connections by host and port.
     public func hasSameName(as other: DialedHost) -> Bool { kind == other.kind }
 
-    /// The same host where the port does not matter.
+    /// The same host without its port.
     var withoutPort: DialedHost { DialedHost(kind: kind, port: nil) }
 
-    /// The same host; on this port if it does not state one.
+    /// The same host; with this port if it does not state one.
     package func withPort(orDefault port: Int) throws(HostError) -> DialedHost {
         self.port == nil ? DialedHost(kind: kind, port: try Self.checked(port)) : self
     }
 
     /// The host with this address.
-    /// - Parameter octets: four of IPv4 or sixteen of IPv6, in network order.
+    /// - Parameter octets: four bytes of IPv4 or sixteen of IPv6, in network order.
     package init(address octets: [UInt8]) { self.init(kind: octets.count == 4 ? .ipv4(octets) : .ipv6(octets)) }
 
     init(kind: Kind, port: Int? = nil) {
@@ -135,7 +134,7 @@ public struct DialedHost: Hashable, Sendable {
 }
 
 extension DialedHost: CustomStringConvertible {
-    /// The name or address, with the port where one is known; an IPv6 address with a port is in brackets.
+    /// The name or address, with the port if it is known; an IPv6 address with a port is in brackets.
     public var description: String {
         guard let port else { return name }
         if case .ipv6 = kind { return "[\(name)]:\(port)" }

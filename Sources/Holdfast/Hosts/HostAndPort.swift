@@ -2,7 +2,7 @@ import struct Foundation.URL
 
 /// Reads and writes hosts with their ports as people type them.
 package enum HostAndPort {
-    /// The port of TLS if none is stated.
+    /// The port of TLS, used if none is stated.
     package static let defaultPort = 443
 
     /// A host and its port as text, with IPv6 addresses in brackets.
@@ -10,8 +10,8 @@ package enum HostAndPort {
         name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
     }
 
-    /// Reads a host, with a port only if one is stated. A URL stands for its host and port.
-    /// - Returns: nil if what follows the host is no port.
+    /// Reads a host, with a port only if one is stated. Of a URL, the host and the port are used.
+    /// - Returns: nil if the text after the host is not a port.
     /// - Throws: if the host cannot be dialed.
     package static func host(_ text: String) throws(HostError) -> DialedHost? {
         if text.contains("://") {

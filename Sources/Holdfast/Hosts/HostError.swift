@@ -1,11 +1,11 @@
-/// Why a text or a URL does not name a valid host.
+/// An error of a text or a URL that does not name a valid host.
 public struct HostError: HoldfastError {
-    /// What is wrong.
+    /// The error codes, a set that may grow.
     public typealias Code = OpenCode<HostError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -17,9 +17,9 @@ public struct HostError: HoldfastError {
 extension HostError.Code {
     /// Nothing was given, or a URL without a host.
     public static var empty: Self { Self() }
-    /// The name is longer than 253 octets (RFC 1035 2.3.4, without the root).
+    /// The name is longer than 253 bytes (RFC 1035 2.3.4, without the root).
     public static var tooLong: Self { Self() }
-    /// A label is longer than 63 octets.
+    /// A label is longer than 63 bytes.
     public static var labelTooLong: Self { Self() }
     /// Two dots follow one another, or the name begins with one.
     public static var emptyLabel: Self { Self() }
@@ -27,7 +27,7 @@ extension HostError.Code {
     public static var forbiddenCharacter: Self { Self() }
     /// The last label begins or ends with a hyphen (RFC 952), or an A-label ends with one. Other labels may.
     public static var hyphenAtEdge: Self { Self() }
-    /// The last label is a number, decimal or hexadecimal, so that a resolver may take the name for an address.
+    /// The last label is a number, decimal or hexadecimal, so a resolver may mistake the name for an address.
     public static var numericName: Self { Self() }
     /// Brackets or colons around something that is not an IPv6 address.
     public static var invalidAddress: Self { Self() }

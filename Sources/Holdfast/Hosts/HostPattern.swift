@@ -7,7 +7,7 @@
 /// Patterns are ordered by precedence: if two match the same host, the smaller one decides. An exact name comes first,
 /// then the pattern with the most labels, then `*.` before `**.`.
 public struct HostPattern: Hashable, Sendable {
-    /// How far a pattern reaches from its name.
+    /// The range of names that a pattern covers.
     public enum Scope: String, Hashable, Sendable, CaseIterable {
         /// The host itself.
         case exact
@@ -25,11 +25,11 @@ public struct HostPattern: Hashable, Sendable {
         }
     }
 
-    /// How far the pattern reaches from ``base``.
+    /// The range of names, starting at ``base``, that the pattern covers.
     public let scope: Scope
     /// The host, or the name after the wildcard; without a port.
     public let base: DialedHost
-    /// Labels of the name after the wildcard; 0 for an address.
+    /// The number of labels of the name after the wildcard; 0 for an address.
     let labelCount: Int
 
     /// Reads a pattern.
@@ -100,7 +100,7 @@ public struct HostPattern: Hashable, Sendable {
             publicSuffixes: publicSuffixes)
     }
 
-    /// The pattern of one host; its port does not matter.
+    /// Makes the pattern of one host; its port is ignored.
     public init(_ host: DialedHost) {
         scope = .exact
         base = host.withoutPort
@@ -112,14 +112,14 @@ public struct HostPattern: Hashable, Sendable {
         return name.utf8.reduce(1) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
     }
 
-    /// Whether the pattern covers a host. Ports do not matter, and a name never covers an address.
+    /// Whether the pattern covers a host. Ports are ignored, and a name never covers an address.
     public func matches(_ host: DialedHost) -> Bool {
         if scope == .exact { return base.kind == host.kind }
         guard case .name(let domain) = base.kind, case .name(let name) = host.kind else { return false }
         let (domainOctets, nameOctets) = (domain.utf8, name.utf8)
         let extra = nameOctets.count - domainOctets.count
         if extra == 0 { return scope == .subtree && domain == name }
-        // At least one character and a dot.
+        // The part before the base needs at least one character and a dot.
         guard extra >= 2, nameOctets.suffix(domainOctets.count).elementsEqual(domainOctets) else { return false }
         let labels = nameOctets.prefix(extra)
         guard labels.last == UInt8(ascii: ".") else { return false }
@@ -128,8 +128,8 @@ public struct HostPattern: Hashable, Sendable {
 }
 
 extension HostPattern: Comparable {
-    /// Whether `left` decides where both match; patterns of equal precedence, which never match the same host, are
-    /// ordered by their text.
+    /// Whether `left` takes precedence if both match; patterns of equal precedence, which never match the same host,
+    /// are ordered by their text.
     public static func < (left: HostPattern, right: HostPattern) -> Bool {
         if (left.scope == .exact) != (right.scope == .exact) { return left.scope == .exact }
         if left.scope == .exact { return left.base.name < right.base.name }

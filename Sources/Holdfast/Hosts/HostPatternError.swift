@@ -1,11 +1,11 @@
-/// Why a text is not a host pattern, or a line is not a rule of a public suffix list.
+/// An error of a text that is not a host pattern, or of a line that is not a rule of a public suffix list.
 public struct HostPatternError: HoldfastError {
-    /// What is wrong.
+    /// The error codes, a set that may grow.
     public typealias Code = OpenCode<HostPatternError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -22,7 +22,7 @@ public struct HostPatternError: HoldfastError {
 }
 
 extension HostPatternError.Code {
-    /// The text is empty, or nothing follows the wildcard.
+    /// The text is empty, or it ends after the wildcard.
     public static var empty: Self { Self() }
     /// A `*` elsewhere than in a whole leftmost label `*` or `**`.
     public static var misplacedWildcard: Self { Self() }
@@ -32,7 +32,7 @@ extension HostPatternError.Code {
     public static var publicSuffix: Self { Self() }
     /// A wildcard in front of an address.
     public static var addressWithWildcard: Self { Self() }
-    /// The text of the pattern is not a host; `found` says why.
+    /// The text of the pattern is not a host; `found` states why.
     public static var invalidHost: Self { Self() }
     /// A line of a public suffix list that is not a rule.
     public static var invalidSuffixRule: Self { Self() }

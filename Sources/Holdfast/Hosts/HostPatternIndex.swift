@@ -17,11 +17,12 @@ struct HostPatternIndex<Value> {
         var isEmpty: Bool { oneLabel == nil && subtree == nil }
     }
 
-    /// The patterns are left out, because the key implies them: a small table of many hosts causes fewer cache misses.
+    /// The patterns are left out, because the key implies them. A smaller table of many hosts causes fewer cache
+    /// misses.
     private var exact: [DialedHost.Kind: Value] = [:]
-    /// By the name after the wildcard. The key is a Substring so that a suffix of the host needs no copy.
+    /// Entries by the name after the wildcard. The key is a Substring so that a suffix of the host needs no copy.
     private var wildcards: [Substring: Wildcards] = [:]
-    /// How many patterns there are.
+    /// The number of patterns.
     private(set) var count = 0
 
     /// An index without patterns.
@@ -39,7 +40,7 @@ struct HostPatternIndex<Value> {
         set { set(newValue, for: pattern) }
     }
 
-    /// Sets or, with nil, removes the value of a pattern; returns the one it had.
+    /// Sets or, with nil, removes the value of a pattern; returns the previous value.
     @discardableResult
     mutating func set(_ value: Value?, for pattern: HostPattern) -> Value? {
         let old = self[pattern]
@@ -60,8 +61,8 @@ struct HostPatternIndex<Value> {
         return old
     }
 
-    /// The value that decides for a host: that of the exact pattern, otherwise of the one with the most labels, `*.`
-    /// before `**.`; nil if no pattern matches.
+    /// The value that decides for a host: that of the exact pattern, otherwise of the pattern with the most labels,
+    /// `*.` before `**.`; nil if no pattern matches.
     func value(for host: DialedHost) -> Value? {
         if let value = exact[host.kind] { return value }
         guard !wildcards.isEmpty, case .name(let name) = host.kind else { return nil }

@@ -2,14 +2,14 @@ internal import Foundation
 
 /// Reads host names and distinguishes them from addresses, identically for every part of Holdfast.
 enum HostText {
-    /// RFC 1035 2.3.4: 255 octets on the wire, which is 253 characters without the root.
+    /// RFC 1035 2.3.4: 255 bytes on the wire, which is 253 characters without the root.
     static let maximumNameBytes = 253
-    /// RFC 1035 2.3.4.
+    /// The limit of RFC 1035 2.3.4.
     static let maximumLabelBytes = 63
-    /// Octets of UTF-8 of a name that is mapped. A name of 253 octets in A-labels holds fewer than 253 characters of
-    /// at most four octets each.
+    /// Maximum number of UTF-8 bytes of a name that is mapped. A name of 253 bytes in A-labels holds fewer than 253
+    /// characters of at most four bytes each.
     static let maximumUnicodeBytes = 1_012
-    /// Octets of the text of a URL in place of a host name: the 8,000 that RFC 9110 4.1 recommends.
+    /// Maximum number of bytes of a URL in place of a host name: the 8,000 that RFC 9110 4.1 recommends.
     static let maximumURLBytes = 8_000
 
     static func kind(of text: String) throws(HostError) -> DialedHost.Kind {
@@ -52,7 +52,8 @@ enum HostText {
             try check(label: label, of: text)
             last = label
         }
-        // No top-level domain has one, and a name of one label must not look like the option of a command.
+        // No top-level domain has a hyphen at the edge, and a name of one label must not look like the option of a
+        // command.
         if let last, last.first == hyphen || last.last == hyphen { throw hyphenAtEdge(of: text, in: "a last label") }
         guard let last, !isNumber(last) else {
             throw HostError(
@@ -78,8 +79,8 @@ enum HostText {
                 .forbiddenCharacter, expected: "letters, digits, hyphens and underscores", found: text.quotedAddress,
                 remedy: "Give a name that can be in the DNS.")
         }
-        // RFC 952 allows none at the edge of any label, but the DNS has such names (RFC 2181 11), and browsers and curl
-        // dial them.
+        // RFC 952 allows no hyphen at the edge of any label, but the DNS has such names (RFC 2181 11), and browsers and
+        // curl dial them.
         if label.starts(with: "xn--".utf8) {
             guard last != hyphen else { throw hyphenAtEdge(of: text, in: "A-labels") }
             let label = String(Substring(label))
@@ -110,7 +111,7 @@ enum HostText {
         return name.lowercased()
     }
 
-    /// UTS 46, non-transitional, by Foundation, which percent-encodes a name without a mapping.
+    /// Maps a name by UTS 46, non-transitional. Foundation does it, and percent-encodes a name without a mapping.
     private static func encodedHost(_ text: String) -> String? {
         var parts = URLComponents()
         parts.scheme = "https"
@@ -127,7 +128,8 @@ enum HostText {
         }
     }
 
-    /// Decimal digits, or `0x` with any hexadecimal digits: resolvers read `127.1` and `0x7f000001` as addresses.
+    /// Whether a label is decimal digits, or `0x` with any hexadecimal digits: resolvers read `127.1` and `0x7f000001`
+    /// as addresses.
     private static func isNumber(_ label: Substring.UTF8View) -> Bool {
         let isDigit: (UInt8) -> Bool = { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if label.allSatisfy(isDigit) { return true }

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Detects hosts that lead to this machine, by the octets of an address and never by its spelling.
+/// Detects hosts that lead to this machine, by the bytes of an address and never by its spelling.
 package enum LocalHost {
     /// Whether an address belongs to this machine on every machine: 127.0.0.0/8 and 0.0.0.0/8 (RFC 6890 2.2.2), `::1`
     /// and `::` (RFC 4291 2.5), and the IPv6 forms that carry one of those IPv4 addresses: mapped (RFC 4291 2.5.5.2),
     /// translated (RFC 6052 2.1, RFC 2765 2.1) and 6to4 (RFC 3056); of the compatible form (RFC 4291 2.5.5.1) those of
     /// 127.0.0.0/8.
-    /// - Parameter octets: four or sixteen, in network order.
+    /// - Parameter octets: four or sixteen bytes, in network order.
     package static func isAddress(_ octets: some Collection<UInt8>) -> Bool {
         let octets = Array(octets)
         switch octets.count {
@@ -38,7 +38,7 @@ package enum LocalHost {
         }
     }
 
-    /// Whether a host may be this machine: this includes names below `localhost` (RFC 6761 6.3), and the names that the
+    /// Whether a host may be this machine. This includes names below `localhost` (RFC 6761 6.3), and the names that the
     /// machine has been given.
     package static func mayBe(_ host: DialedHost) -> Bool {
         guard case .name(let name) = host.kind, !isSurely(host) else { return isSurely(host) }
@@ -60,7 +60,7 @@ package enum LocalHost {
     private static let alternatives: [String] = {
         var names = ["localhost.localdomain", "localhost4", "localhost6", "ip6-localhost", "ip6-loopback"]
         var text = [CChar](repeating: 0, count: longestName)
-        // Asks no resolver, as Foundation's hostName does on Apple's platforms.
+        // This queries no resolver, unlike Foundation's hostName on Apple's platforms.
         if unsafe gethostname(&text, longestName - 1) == 0 {
             let octets = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             if case .name(let own)? = (try? DialedHost(String(decoding: octets, as: UTF8.self)))?.kind {

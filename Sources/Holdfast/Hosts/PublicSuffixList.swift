@@ -3,7 +3,7 @@
 ///
 /// Holdfast does not ship a list, because an old one misleads. Give it the current `public_suffix_list.dat`.
 public struct PublicSuffixList: Hashable, Sendable {
-    /// The longest text that is read as a list. The 2026 list has about 16,000 lines and 330 kB.
+    /// The maximum length of a list, in bytes. The list of 2026 has about 16,000 lines and 330 kB.
     static let maximumBytes = 8_388_608
 
     private var rules: Set<String> = []
@@ -66,7 +66,7 @@ public struct PublicSuffixList: Hashable, Sendable {
         }
     }
 
-    /// Whether the list says that a name is a public suffix, or that every name with one more label is.
+    /// Whether the list contains a name as a public suffix, or makes every name with one more label one.
     func listsSuffix(atOrUnder name: String) -> Bool { lists(name) || wildcards.contains(name) }
 
     /// Whether a rule makes a name, in canonical form, a public suffix. The default rule for names that no rule

@@ -15,7 +15,7 @@ extension String {
         rest = rest.prefix { !"/?#\\".utf8.contains($0) }
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[at...].dropFirst() }
         if !scheme.isEmpty {
-            // What looks like a port may be a password, if its @ was forgotten.
+            // A text that looks like a port may be a password, if its @ was forgotten.
             let isAddress = rest.first == UInt8(ascii: "[")
             let end = isAddress ? rest.firstIndex(of: UInt8(ascii: "]")).map { rest.index(after: $0) } : nil
             rest = end.map { rest[..<$0] } ?? rest.prefix { $0 != UInt8(ascii: ":") }
@@ -27,6 +27,6 @@ extension String {
 }
 
 extension URL {
-    /// Its scheme and host, quoted: all of a URL that a message may hold.
+    /// Its scheme and host, quoted. A message must not contain any other part of a URL.
     package var quotedAddress: String { absoluteString.quotedAddress }
 }

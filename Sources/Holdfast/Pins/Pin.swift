@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// What a certificate must contain to be accepted: the SHA-256 of a public key, or of a whole certificate.
+/// The SHA-256 that a certificate must have to be accepted: of its public key, or of the whole certificate.
 ///
 /// A key pin still matches after a certificate is renewed with the same key; a certificate pin does not. A key pin is
 /// written `sha256/` with 44 characters of Base64, as OkHttp and Chromium write it (RFC 7469 2.4 for what is hashed); a
@@ -10,7 +10,7 @@ internal import Crypto
 /// let pin = try Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")
 /// ```
 public struct Pin: Hashable, Sendable {
-    /// What was hashed.
+    /// The part of a certificate that is hashed.
     public enum Subject: String, Hashable, Sendable, CaseIterable {
         /// The DER of the SubjectPublicKeyInfo as it is in the certificate.
         case publicKey
@@ -18,18 +18,18 @@ public struct Pin: Hashable, Sendable {
         case certificate
     }
 
-    /// Octets of a SHA-256 digest.
+    /// Bytes of a SHA-256 digest.
     package static let digestLength = 32
 
-    /// What was hashed.
+    /// The part of the certificate that was hashed.
     public let subject: Subject
     private let words: DigestWords
 
     /// Takes a digest that was computed elsewhere.
     ///
     /// - Parameters:
-    ///   - subject: what was hashed.
-    ///   - digest: its SHA-256, 32 octets.
+    ///   - subject: the part of a certificate that was hashed.
+    ///   - digest: its SHA-256, 32 bytes.
     /// - Throws: ``PinError`` `wrongLength`.
     public init(subject: Subject, digest: some Sequence<UInt8>) throws(PinError) {
         var count = 0
@@ -65,16 +65,16 @@ public struct Pin: Hashable, Sendable {
         try SubjectPublicKeyInfo(der: spkiDER).sha256Pin
     }
 
-    /// The pin of a certificate, whatever its octets are.
+    /// The pin of a certificate, whatever its bytes are.
     ///
-    /// ``X509Certificate/pin(_:)`` refuses a certificate that servers present in several forms. If such a certificate is
-    /// pinned by this, policies refuse its server with `pinMismatch` and the pin of its key.
+    /// ``X509Certificate/pin(_:)`` refuses a certificate that servers present in several forms. If such a certificate
+    /// is pinned with this function, policies refuse its server with `pinMismatch` and report the pin of its key.
     ///
     /// - Parameter der: the DER of one certificate.
     /// - Returns: a pin that only this certificate satisfies.
     public static func certificate(_ der: [UInt8]) -> Pin { Pin(subject: .certificate, hashing: der[...]) }
 
-    /// Hashes octets that are known to be a `subject`, without copying them.
+    /// Hashes bytes that are known to be a `subject`, without copying them.
     init(subject: Subject, hashing octets: ArraySlice<UInt8>) {
         self.subject = subject
         words = DigestWords(SHA256.hash(data: octets))
@@ -83,7 +83,7 @@ public struct Pin: Hashable, Sendable {
     /// Consistent with equality. The subject is left out, because a key and a certificate never have the same digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(words) }
 
-    /// The SHA-256, 32 octets.
+    /// The SHA-256, 32 bytes.
     public var digest: [UInt8] { (0..<Self.digestLength).map { words.octet(at: $0) } }
 
     private static func wrongLength(found: String) -> PinError {
@@ -105,13 +105,13 @@ extension Pin: CustomStringConvertible {
 
     /// Reads a pin.
     ///
-    /// It accepts `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl writes
-    /// it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the octets as
+    /// It accepts `sha256/` with the canonical, padded Base64 of 32 bytes, the same with two slashes as curl writes
+    /// it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the bytes as
     /// openssl prints them, or with Base64 as above. It accepts nothing else: a slightly wrong pin would be noticed
     /// only when connections fail.
     ///
     /// - Parameter text: the pin, without white space around it.
-    /// - Throws: ``PinError`` that says what to write instead.
+    /// - Throws: ``PinError`` that states what to write instead.
     public init(_ text: String) throws(PinError) {
         let (subject, digest) = try PinText.parse(text)
         try self.init(subject: subject, digest: digest)
@@ -122,15 +122,15 @@ extension X509Certificate {
     /// The pin of its public key.
     public var publicKeyPin: Pin { Pin(subject: .publicKey, hashing: subjectPublicKeyInfo) }
 
-    /// The pin of the whole certificate, whatever its octets are; ``pin(_:)`` makes pins to publish or to ship.
+    /// The pin of the whole certificate, whatever its bytes are; ``pin(_:)`` makes pins to publish or to ship.
     public var certificatePin: Pin { Pin.certificate(der) }
 
-    /// Whether it is a Merkle Tree Certificate (id-alg-mtcProof, draft-ietf-plants-merkle-tree-certs). A server presents
-    /// the same certificate with different proofs in place of a signature, and so with different octets.
+    /// Whether it is a Merkle Tree Certificate (id-alg-mtcProof, draft-ietf-plants-merkle-tree-certs). A server
+    /// presents the same certificate with different proofs in place of a signature, and so with different bytes.
     public var isMerkleTreeCertificate: Bool { signatureAlgorithm == .merkleTreeProof }
 
-    /// A pin of its key, or of the whole certificate if the server always presents it with the same octets.
-    /// - Parameter subject: what to pin.
+    /// A pin of its key, or of the whole certificate if the server always presents it with the same bytes.
+    /// - Parameter subject: the part to pin.
     /// - Throws: ``PinError`` `merkleTreeCertificate`.
     public func pin(_ subject: Pin.Subject) throws(PinError) -> Pin {
         guard subject == .certificate else { return publicKeyPin }
@@ -149,7 +149,7 @@ extension SubjectPublicKeyInfo {
     public var sha256Pin: Pin { Pin(subject: .publicKey, hashing: der) }
 }
 
-/// 32 octets in four words, so that a pin in a set needs no allocation.
+/// 32 bytes in four words, so that a pin in a set needs no allocation.
 private struct DigestWords: Hashable, Sendable {
     private var first: UInt64 = 0
     private var second: UInt64 = 0
@@ -160,7 +160,7 @@ private struct DigestWords: Hashable, Sendable {
 
     init(_ digest: SHA256.Digest) {
         let words = unsafe digest.withUnsafeBytes { buffer in
-            // A SHA-256 digest of swift-crypto is 32 octets by its type.
+            // A SHA-256 digest of swift-crypto is 32 bytes by its type.
             unsafe (
                 buffer.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
                 buffer.loadUnaligned(fromByteOffset: 8, as: UInt64.self),

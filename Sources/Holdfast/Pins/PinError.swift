@@ -1,11 +1,11 @@
-/// Why a text is not a pin, or why pins are not a set of pins.
+/// An error of a text that is not a pin, or of pins that are not a set of pins.
 public struct PinError: HoldfastError {
-    /// What is wrong.
+    /// The error codes, a set that may grow.
     public typealias Code = OpenCode<PinError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -17,15 +17,15 @@ public struct PinError: HoldfastError {
 extension PinError.Code {
     /// Nothing was given.
     public static var empty: Self { Self() }
-    /// A digest without the prefix that says what was hashed.
+    /// A digest without the prefix that specifies what was hashed.
     public static var missingPrefix: Self { Self() }
     /// The prefix is something other than `sha256/` or `cert-sha256/`.
     public static var unsupportedAlgorithm: Self { Self() }
-    /// What follows `sha256/` is not padded Base64 in its canonical form (RFC 4648 3.5, 4).
+    /// The text after `sha256/` is not padded Base64 in its canonical form (RFC 4648 3.5, 4).
     public static var notBase64: Self { Self() }
-    /// What follows `cert-sha256/` is not hexadecimal.
+    /// The text after `cert-sha256/` is not hexadecimal.
     public static var notHexadecimal: Self { Self() }
-    /// The digest is not 32 octets long.
+    /// The digest is not 32 bytes long.
     public static var wrongLength: Self { Self() }
     /// A pin of a whole Merkle Tree Certificate, which servers present in several forms.
     public static var merkleTreeCertificate: Self { Self() }

@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// One pin of a requirement: the certificates of a path for which it counts, until when, and whether it is a candidate.
+/// One pin of a requirement: the certificates of a path for which it counts, its end, and whether it is a candidate.
 public struct PinRule: Hashable, Sendable {
     /// The certificates of a validated path for which a pin counts.
     public enum Place: Hashable, Sendable {
@@ -35,18 +35,18 @@ public struct PinRule: Hashable, Sendable {
         }
     }
 
-    /// What a certificate must contain.
+    /// The pin that a certificate must match.
     public let pin: Pin
     /// The certificates for which it counts.
     public let place: Place
     /// The first instant at which it no longer counts; `.distantFuture` if it never ends.
     public let end: Date
-    /// Whether it is only reported on. A candidate never satisfies anything.
+    /// Whether it is only reported on. A candidate never satisfies a requirement.
     public let isCandidate: Bool
 
     /// Makes a rule.
     /// - Parameters:
-    ///   - pin: what a certificate must contain.
+    ///   - pin: the pin that a certificate must match.
     ///   - place: the certificates for which it counts.
     ///   - end: the first instant at which it no longer counts; nil for never.
     ///   - isCandidate: whether it is only reported on.
@@ -57,13 +57,13 @@ public struct PinRule: Hashable, Sendable {
         self.isCandidate = isCandidate
     }
 
-    /// Whether it counts at an instant, as far as time decides.
+    /// Whether it counts at an instant, considering time alone.
     package func counts(at time: Date) -> Bool {
-        // Written so that NaN, as time or as end, counts as past the end.
+        // Written so that NaN, as the time or as the end, counts as past the end.
         time < end || end == .distantFuture
     }
 
-    /// Whether a certificate's pin matches it where it counts: the one place where pins are compared.
+    /// Whether a certificate's pin matches it where it counts. Pins are compared only here.
     func matches(_ pin: Pin, at time: Date, isCandidate: Bool = false, where covers: (Place) -> Bool) -> Bool {
         self.pin == pin && self.isCandidate == isCandidate && counts(at: time) && covers(place)
     }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What a host requires of a server: pins, each with the place where it counts and its end; whether one of them or one
-/// of each role must match; whether that is enforced; and what happens after the pins have expired.
+/// The requirement of a host for its server: pins, each with the place where it counts and its end; whether one of them
+/// or one of each role must match; whether that is enforced; and what happens after the pins have expired.
 ///
 /// ```swift
 /// let pins = try PinSet(
@@ -13,13 +13,13 @@ public import Foundation
 public struct PinSet: Hashable, Sendable {
     /// Which rules a path must match. The raw values here and below are the words of the pin file (docs/formats.md).
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
-        /// One.
+        /// One rule.
         case any
-        /// One for the server's own certificate and one for a certificate above it.
+        /// One rule for the server's own certificate and one for a certificate above it.
         case oneOfEachRole = "leafAndIssuer"
     }
 
-    /// What happens once the pins have expired.
+    /// The behavior after the pins have expired.
     public enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
         /// Every connection is rejected.
         case reject = "failClosed"
@@ -27,7 +27,7 @@ public struct PinSet: Hashable, Sendable {
         case standardValidation = "systemTrust"
     }
 
-    /// What happens when the requirement is not met.
+    /// The behavior if the requirement is not met.
     public enum Enforcement: String, Hashable, Sendable, CaseIterable {
         /// The connection is rejected.
         case enforce
@@ -37,14 +37,14 @@ public struct PinSet: Hashable, Sendable {
 
     /// The rules, in the order they were given.
     public let rules: [PinRule]
-    /// Which of them a path must match.
+    /// Which of the rules a path must match.
     public let requirement: Requirement
     /// Whether a connection that does not meet the requirement is rejected or only reported.
     public let enforcement: Enforcement
-    /// What happens once the pins have expired.
+    /// The behavior after the pins have expired.
     public let afterExpiry: ExpiryAction
 
-    /// Which parts of a certificate at a position have to be hashed.
+    /// The parts of a certificate at a position that have to be hashed.
     private let leafSubjects: [Pin.Subject]
     private let issuerSubjects: [Pin.Subject]
     /// Every pin, if there are so many that hashing is cheaper than comparing a certificate with each.
@@ -53,8 +53,8 @@ public struct PinSet: Hashable, Sendable {
 
     /// Makes a requirement from rules.
     /// - Parameters:
-    ///   - rules: at least one that is not a candidate; for ``Requirement/oneOfEachRole`` one for each role. A rule that is
-    ///     given twice counts once, until its later end.
+    ///   - rules: at least one that is not a candidate; for ``Requirement/oneOfEachRole`` one for each role. A rule that
+    ///     is given twice counts once, until its later end.
     ///   - requirement: which of them a path must match.
     ///   - enforcement: whether that is enforced or only reported.
     ///   - afterExpiry: what happens once so many have expired that no path can match.
@@ -114,7 +114,7 @@ public struct PinSet: Hashable, Sendable {
             afterExpiry: afterExpiry)
     }
 
-    /// For rules of a verified document; without rules, nobody can meet the requirement.
+    /// Makes a requirement from rules of a verified document. Without rules, no server can meet the requirement.
     package init(
         known rules: [PinRule], requirement: Requirement = .any, enforcement: Enforcement = .enforce,
         afterExpiry: ExpiryAction = .reject
@@ -151,7 +151,7 @@ public struct PinSet: Hashable, Sendable {
         return rules.filter(isMeant).map(\.pin).distinct
     }
 
-    /// Whether so many pins have expired that no path can match, as at ``end`` itself: then ``afterExpiry`` decides.
+    /// Whether so many pins have expired that no path can match, as at ``end`` itself; ``afterExpiry`` then applies.
     package func isExpired(at now: Date) -> Bool { !isSatisfiable { $0.counts(at: now) } }
 
     /// The first instant at which the pins have expired; nil if they never do.
@@ -179,7 +179,7 @@ public struct PinSet: Hashable, Sendable {
 
     // MARK: Comparing
 
-    /// Which digests of the leaf, or of a certificate above it, the rules need.
+    /// The digests of the leaf, or of a certificate above it, that the rules need.
     func subjects(ofLeaf: Bool) -> [Pin.Subject] { ofLeaf ? leafSubjects : issuerSubjects }
 
     /// Whether a pin is accepted at any place and time. It does not decide whether a server is trusted; a

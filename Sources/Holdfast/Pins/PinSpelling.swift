@@ -1,8 +1,8 @@
-/// A SHA-256 as other tools write it, to say in a remedy how the pin is written. It never makes a pin: a text that is
-/// nearly one may be the hash of something else.
+/// A SHA-256 as other tools write it, used to state in a remedy how the pin is written. It never makes a pin: a text
+/// that is nearly a pin may be the hash of something else.
 struct PinSpelling {
     private static let maximumBytes = 256
-    /// What other tools write in front, in lower case, and what they hash then; nil if that is not known.
+    /// The prefixes of other tools, in lower case, and what those tools hash; nil if that is not known.
     private static let prefixes: [(text: String, subject: Pin.Subject?)] = [
         ("cert-sha256", .certificate), ("pin-sha256", .publicKey), ("sha256 fingerprint", .certificate),
         ("sha-256 fingerprint", .certificate), ("sha256", nil), ("sha-256", nil),
@@ -11,12 +11,12 @@ struct PinSpelling {
     private static let surroundings = Array(" \t\r\n\"',;".utf8)
 
     private let digest: [UInt8]
-    /// What was hashed, if the text says it.
+    /// The part of a certificate that was hashed, if the text specifies it.
     private let subject: Pin.Subject?
-    /// Whether anything stands in front of the digest.
+    /// Whether the digest has a prefix.
     let hasPrefix: Bool
 
-    /// - Parameter text: nil is returned if it is no SHA-256 in a known spelling.
+    /// - Parameter text: a text; the result is nil if it is not a SHA-256 in a known spelling.
     init?(_ text: String) {
         guard text.utf8.count <= Self.maximumBytes else { return nil }
         var octets = text.utf8.drop { Self.surroundings.contains($0) }
@@ -27,13 +27,14 @@ struct PinSpelling {
             (digest, subject, hasPrefix) = (found.digest, nil, octets.count != text.utf8.count)
             return
         }
-        // Base64 may itself begin with a slash, so that as few separators as possible are left out.
+        // Base64 may itself begin with a slash, so remove as few separators as possible.
         var rest = octets.dropFirst(prefix.text.utf8.count)
         while let first = rest.first, Self.separators.contains(first) {
             rest = rest.dropFirst()
             guard let found = Self.digest(of: rest) else { continue }
             digest = found.digest
-            // Keys are written in Base64 after sha256/, and in hexadecimal by nobody in particular.
+            // Tools write a key in Base64 after `sha256/`. In hexadecimal it may be the hash of a key or of a
+            // certificate.
             subject = prefix.subject ?? (found.isBase64 ? .publicKey : nil)
             hasPrefix = true
             return
@@ -56,7 +57,7 @@ struct PinSpelling {
         return (found, true)
     }
 
-    /// What to write instead; if the text does not say what was hashed, the person has to.
+    /// The pin to write instead. If the text does not specify what was hashed, the reader must choose.
     var remedy: String {
         let key = PinText.keyPrefix + CanonicalBase64.encode(digest)
         let certificate = PinText.certificatePrefix + Hexadecimal.encode(digest)

@@ -16,7 +16,7 @@ enum PinText {
         }
         if text.utf8.starts(with: keyPrefix.utf8) {
             var base64 = text.utf8.dropFirst(keyPrefix.utf8.count)
-            // curl writes two slashes. The first octet of a digest may itself be written `/`, so the length decides.
+            // curl writes two slashes. The first byte of a digest may itself be written `/`, so the length decides.
             if base64.first == UInt8(ascii: "/"), base64.count == base64Length + 1 { base64 = base64.dropFirst() }
             return (.publicKey, try decodeBase64(base64, in: text))
         }
@@ -70,8 +70,8 @@ enum PinText {
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// The values of the digits; nil if there is anything else, or if there are colons anywhere but between all octets.
-    /// A text with more than three characters per octet is rejected unread.
+    /// The values of the digits; nil if there is anything else, or if there are colons anywhere but between all bytes.
+    /// A text with more than three characters per byte is rejected unread.
     private static func hexadecimalDigits(of text: Substring.UTF8View) -> [UInt8]? {
         guard text.count <= Pin.digestLength * 3 else { return nil }
         let hasColons = text.contains(UInt8(ascii: ":"))
@@ -102,7 +102,7 @@ enum PinText {
                 + "or cert-sha256/ before the hexadecimal hash of a certificate.")
     }
 
-    /// Guesses what a short text that is not a pin is, if that is obvious.
+    /// Guesses the meaning of a short text that is not a pin, if that is obvious.
     private static func resemblance(of text: String) -> (found: String, remedy: String)? {
         let octets = Array(text.utf8.prefix(256)), scheme = text.utf8.prefix { $0 != UInt8(ascii: "/") }
         let rehash = "Make a new pin with SHA-256: holdfastctl pin HOST or FILE."
@@ -115,7 +115,7 @@ enum PinText {
                 PinSpelling(text)?.remedy ?? "Write sha256/ and what stands between its quotation marks."
             )
         }
-        // ssh-keygen hashes a key in the form of OpenSSH, and leaves out the padding.
+        // ssh-keygen hashes a key in OpenSSH's own form, and leaves out the padding.
         if octets.starts(with: "SHA256:".utf8), octets.count == "SHA256:".utf8.count + base64Length - 1 {
             return ("what looks like a fingerprint of OpenSSH: \(text.quoted)", rehash)
         }

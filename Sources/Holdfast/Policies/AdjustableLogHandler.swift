@@ -1,12 +1,12 @@
 import Logging
 
-/// Passes lines on to another log, with a level that can be changed while loggers are in use. A `Logger` is a value, so
+/// Passes lines on to another log, with a level that can change while loggers are in use. A `Logger` is a value, so
 /// setting the level of one copy does not affect the others.
 struct AdjustableLogHandler: LogHandler {
     private var handler: any LogHandler
     private let level: Lock<Logger.Level?>
 
-    /// - Parameter level: replaces the log's own, unless it is nil.
+    /// - Parameter level: replaces the log's own level, unless it is nil.
     init(_ handler: any LogHandler, level: Lock<Logger.Level?>) {
         self.handler = handler
         self.level = level

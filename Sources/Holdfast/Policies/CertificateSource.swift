@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where the certificates to pin come from.
+/// A source of certificates to pin.
 ///
 /// Everything is read and parsed when a policy is made, never during a handshake. A file that does not parse is an
 /// error that names it; a PEM file without certificates is skipped with a line in the log.
@@ -16,7 +16,7 @@ public struct CertificateSource: CustomStringConvertible {
     public static let bundleEndings = ["cer"]
     /// The endings of certificates in folders.
     public static let folderEndings = ["cer", "crt", "der", "pem"]
-    /// The most files that are read from a folder or bundle.
+    /// The maximum number of files that are read from a folder or bundle.
     package static let maximumFiles = 10_000
 
     private let origin: Origin
@@ -57,7 +57,7 @@ public struct CertificateSource: CustomStringConvertible {
     }
 
     /// Reads the certificates, files in the order of their names; it blocks on the file system.
-    /// - Returns: the certificates; empty if there are none.
+    /// - Returns: the certificates; empty if the source has none.
     /// - Throws: ``CertificateFileError`` naming the first file that cannot be read.
     public func read() throws(CertificateFileError) -> [X509Certificate] { try read(log: .shared) }
 
@@ -102,7 +102,7 @@ public struct CertificateSource: CustomStringConvertible {
             return try Self.sorted(found.map { URL(fileURLWithPath: $0) }, of: bundle.bundlePath)
         case .folder(let folder, let endings):
             do {
-                // By path: for the URL of a file, Foundation returns an empty folder.
+                // Uses the path: with the URL of a file, Foundation returns an empty folder.
                 let all = try FileManager.default.contentsOfDirectory(atPath: folder.path)
                 let wanted = all.map { folder.appending(path: $0) }
                     .filter { endings.contains($0.pathExtension.lowercased()) }

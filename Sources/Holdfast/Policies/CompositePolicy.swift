@@ -1,14 +1,14 @@
 public import struct Foundation.Date
 
-/// Asks several policies about one host: all of them must trust, or any of them.
+/// Combines several policies for one host: all of them must trust, or any of them.
 ///
 /// ```swift
 /// let policy = try CompositePolicy(host: host, anyOf: [pinnedToNewKey, pinnedToOldAuthority])
 /// ```
-/// Each member decides by its own host or pattern: a member that does not cover the dialed host rejects. Any-of
-/// accepts only members that prove something by themselves: one that is disabled, asks the application or only reports
+/// Each member decides by its own host or pattern: a member that does not cover the dialed host rejects. Any-of accepts
+/// only members that prove something by themselves: a member that is disabled, queries the application or only reports
 /// would decide for all the others. Your own policies allow it with ``TrustPolicy/objection(asMemberOf:)``. A trust
-/// without a host is rejected, since the members may be for different ones.
+/// without a host is rejected, since the members may be for different hosts.
 public struct CompositePolicy: TrustPolicy {
     /// How many members must trust.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
@@ -18,14 +18,14 @@ public struct CompositePolicy: TrustPolicy {
         case any
     }
 
-    /// What the policy applies to.
+    /// The hosts that the policy applies to.
     public let scope: PolicyScope
     /// How many members must trust.
     package let rule: Rule
-    /// The members, in the order in which they are asked.
+    /// The members, in the order in which they are evaluated.
     package let members: [any TrustPolicy]
 
-    /// Makes a policy that trusts when every member does.
+    /// Makes a policy that trusts if every member does.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one.
@@ -34,10 +34,10 @@ public struct CompositePolicy: TrustPolicy {
         try self.init(host, .all, members)
     }
 
-    /// Makes a policy that trusts when some member does.
+    /// Makes a policy that trusts if some member does.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
-    ///   - members: at least one, and none that objects (``TrustPolicy/objection(asMemberOf:)``).
+    ///   - members: at least one, and none with an objection (``TrustPolicy/objection(asMemberOf:)``).
     /// - Throws: ``PolicyConfigurationError`` if there are no members, if one may not be a member, and if a member's
     ///   own configuration is wrong.
     public init(host: HostPattern, anyOf members: [any TrustPolicy]) throws(PolicyConfigurationError) {
@@ -63,10 +63,10 @@ public struct CompositePolicy: TrustPolicy {
         }
     }
 
-    /// What all the members evaluate; if any one is enough, what the least demanding one evaluates.
+    /// The evidence that the members need: the most demanding one's, or with any-of the least demanding one's.
     public var evidence: PolicyEvidence {
         let judged = members.map(\.evidence)
-        // With all-of, one refusal refuses; with any-of, one acceptance accepts.
+        // With all-of, one rejection rejects; with any-of, one acceptance accepts.
         guard rule == .any else { return judged.max() ?? .chain }
         // A member with its own rules must see the whole chain at once.
         return judged.contains(.chain) ? .chain : judged.min() ?? .chain
@@ -77,7 +77,7 @@ public struct CompositePolicy: TrustPolicy {
         members.lazy.compactMap { $0.objection(asMemberOf: rule) }.first
     }
 
-    /// Grows with that of each member.
+    /// A number that changes with the revision of each member.
     public var revision: UInt64 { members.reduce(0) { $0 &+ $1.revision } }
 
     /// Whether a member waits for something.
@@ -91,12 +91,12 @@ public struct CompositePolicy: TrustPolicy {
         throw reason
     }
 
-    /// Passes each member that was asked its own decision.
+    /// Passes each member that was evaluated its own decision.
     public func tell(_ decision: TrustDecision) {
         for (member, own) in zip(members, decision.members) { member.tell(own) }
     }
 
-    /// Asks the members; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Evaluates the members; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         let draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
@@ -107,7 +107,7 @@ public struct CompositePolicy: TrustPolicy {
         } catch {
             return draft.rejected(error)
         }
-        // One decision, one budget: however many members there are, a hostile chain costs no more than under one.
+        // All members share one budget: however many there are, a hostile chain costs no more than under one policy.
         let trust = trust.sharingBudget()
         var decisions: [TrustDecision] = []
         for member in members {
@@ -142,7 +142,7 @@ public struct CompositePolicy: TrustPolicy {
             matching: accepting.flatMap(\.matchedPins).distinct)
     }
 
-    /// The reason of the first member, in the words of each.
+    /// The failure if no member trusts: the reason of the first member, with the text of each.
     private static func none(of decisions: [TrustDecision]) -> TrustFailure {
         let failures = decisions.compactMap { decision in decision.failure.map { (decision.policyName, $0) } }
         let reasons = failures.enumerated().map { position, one in

@@ -5,14 +5,14 @@ public import struct Foundation.Date
 /// Holdfast validates nothing for it: the closure gets the trust and answers. A trust for a host that the policy does
 /// not cover never reaches the closure; a missing trust does, as nil.
 public struct CustomPolicy: TrustPolicy {
-    /// The application's answer about a trust, or about its absence; called on the thread that asks for the decision.
+    /// The application's answer about a trust, or about its absence. It is called on the thread that evaluates.
     public typealias Validation = @Sendable (ServerTrust?) -> Bool
 
-    /// What the policy applies to.
+    /// The hosts that the policy applies to.
     public let scope: PolicyScope
     private let validation: Validation
 
-    /// Makes a policy that asks the application.
+    /// Makes a policy that queries the application.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - validation: the application's answer.
@@ -21,12 +21,12 @@ public struct CustomPolicy: TrustPolicy {
         self.validation = validation
     }
 
-    /// Not allowed in any-of: it is unknown what the application proves.
+    /// Not allowed in any-of: Holdfast does not know what the application proves.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that asks the application"
     }
 
-    /// Asks the closure; see ``TrustPolicy/evaluate(_:at:)``.
+    /// Calls the closure; see ``TrustPolicy/evaluate(_:at:)``.
     public func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
         var draft = DecisionDraft(hostName, trust, time)
         do throws(TrustFailure) {
@@ -35,7 +35,7 @@ public struct CustomPolicy: TrustPolicy {
             return draft.rejected(error)
         }
         guard validation(trust) else { return draft.rejected(Self.refusal) }
-        // It is unknown what the closure looked at, but it saw only what was presented.
+        // The closure may have checked anything, but it saw only the presented certificates.
         draft.restsOnWhat(endsAt: trust.chain.earliestEnd(after: time))
         return draft.trusted(path: nil)
     }

@@ -1,26 +1,26 @@
 import struct Foundation.Date
 
-/// What all decisions of a policy about one trust have in common, so that no failure lacks the host, the chain and the
+/// The common part of all decisions of a policy about one trust, so that no failure lacks the host, the chain and the
 /// pins.
 struct DecisionDraft {
     let policyName: String
     let trust: ServerTrust
-    /// The time that was asked for, or the trusted time of a source of pins.
+    /// The requested time, or the trusted time of a source of pins.
     var time: Date
     /// The host that was dialed, or the one that an exact policy assumes for a bare trust.
     var host: DialedHost?
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
     var effort = ValidationEffort()
-    /// What a source of pins may act on.
+    /// Findings that a source of pins may act on.
     var findings: [PinFinding] = []
-    /// What the document of the pins says about the host.
+    /// The entry about the host in the document of the pins.
     var entry: DocumentEntry?
-    /// Where a source of revocation lists may look for them.
+    /// Paths whose certificates name places of revocation lists, for a source of lists.
     var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of the members of a composite.
     var members: [TrustDecision] = []
-    /// The earliest end of everything on which a decision to trust rests, except the path.
+    /// The earliest end of everything, except the path, that a decision to trust is based on.
     private var end = Date.distantFuture
 
     init(_ policyName: String, _ trust: ServerTrust, _ time: Date) {
@@ -40,7 +40,7 @@ struct DecisionDraft {
 
     mutating func note(_ failure: TrustFailure) { notices.append(complete(failure)) }
 
-    /// Notes that a decision to trust rests on something that ends at an instant.
+    /// Notes that a decision to trust is based on something that ends at an instant.
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
     /// Adds the cost, the notices and the paths of a validation.
@@ -50,7 +50,7 @@ struct DecisionDraft {
         for notice in outcome.notices { note(notice) }
     }
 
-    /// What the whole decision has cost so far.
+    /// The cost of the whole decision so far.
     var spent: ValidationEffort { trust.spent ?? effort }
 
     /// Counts work done outside of ``validate(for:accepting:)``.
@@ -66,7 +66,7 @@ struct DecisionDraft {
         return outcome
     }
 
-    /// Standard validation alone decides.
+    /// Decides by standard validation alone.
     mutating func standardDecision(for purpose: ValidationPurpose) -> TrustDecision {
         let outcome = validate(for: purpose) { _ in true }
         guard let path = outcome.path else { return rejected(outcome.failure ?? Self.unexplained) }

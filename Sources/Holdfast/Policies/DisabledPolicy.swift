@@ -2,10 +2,10 @@ public import struct Foundation.Date
 
 /// Trusts every server of its host, whatever it presents. For development.
 ///
-/// Every decision says so in its ``TrustDecision/notices``, and a warning is logged once per host. Only a trust that is
-/// known to be for another host is rejected.
+/// Every decision states in its ``TrustDecision/notices`` that validation is disabled, and a warning is logged once per
+/// host. Only a trust that is known to be for another host is rejected.
 public struct DisabledPolicy: TrustPolicy {
-    /// What the policy applies to.
+    /// The hosts that the policy applies to.
     public let scope: PolicyScope
     private let log: PolicyLog
 
@@ -22,7 +22,7 @@ public struct DisabledPolicy: TrustPolicy {
     /// ``PolicyEvidence/nothing``.
     public var evidence: PolicyEvidence { .nothing }
 
-    /// Not allowed in any-of: it would accept on behalf of all the others.
+    /// Not allowed in any-of: it would accept no matter what the others decide.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that validates nothing"
     }
@@ -35,7 +35,7 @@ public struct DisabledPolicy: TrustPolicy {
         } catch  where error.code != .hostUnknown {
             return draft.rejected(error)
         } catch {
-            // Nothing depends on the host here, so a pattern accepts a trust without one.
+            // The host does not affect the decision, so a pattern accepts a trust without one.
         }
         draft.note(Self.notice)
         log.validationDisabled(for: draft.host?.name ?? hostName)

@@ -1,10 +1,10 @@
 package import struct Foundation.Date
 
-/// What a ``TrustManager`` had for one host at one moment.
+/// The policy of a ``TrustManager`` for one host at one moment.
 ///
-/// An adapter looks up a host once. From the lookup it learns what it has to know beforehand (what the policy waits
-/// for, which evidence it evaluates, whether there is a policy at all), and then lets the lookup decide. After the
-/// decision it asks the manager once whether anything has changed.
+/// An adapter looks up a host once. From the lookup it learns what it needs beforehand (whether a policy exists,
+/// whether the policy must be prepared, which evidence it evaluates), and then it evaluates with the lookup. After the
+/// decision it checks once whether the manager has changed.
 package struct HostLookup: Sendable {
     /// Differs after every change of the deciding policy, and of the data with which the policy decides.
     package struct Version: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct HostLookup: Sendable {
     /// The host that was looked up.
     package let host: DialedHost
     private let registered: ObservedPolicy?
-    /// What happens to a host without a policy.
+    /// The rule for a host without a policy.
     package let unknownHosts: UnknownHostRule
     /// The state of the manager's policies from which this was read; see ``TrustManager/generation``.
     package let generation: UInt64
@@ -45,7 +45,7 @@ package struct HostLookup: Sendable {
     /// Whether the host is refused because it has no policy, whatever it presents.
     package var isRefused: Bool { registered == nil && unknownHosts == .reject }
 
-    /// Lets the policy get what it is waiting for. If that fails, the decision says so.
+    /// Prepares the policy, if it needs that. If preparation fails, the decision states it.
     package func prepare() async { try? await registered?.inNeedOfPreparation?.prepare() }
 
     /// Evaluates what this host presented without notifying observers; see ``TrustManager/tell(_:)``.
@@ -66,7 +66,7 @@ package struct HostLookup: Sendable {
             if manager.generation == lookup.generation { return (decision, lookup.version) }
             let current = manager.lookUp(host)
             if current.decides(like: lookup) { return (decision, lookup.version) }
-            // Each further round means that somebody changed this host's policy in the meantime.
+            // Each further round means that this host's policy was changed in the meantime.
             lookup = current
         }
         let decision = DecisionDraft(host.name, trust, time).rejected(
@@ -77,7 +77,7 @@ package struct HostLookup: Sendable {
         return (decision, lookup.version)
     }
 
-    /// The limit stops a policy that replaces itself whenever it is asked.
+    /// The limit stops a policy that replaces itself whenever it is evaluated.
     private static let mostRounds = 64
 
     private func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
@@ -94,7 +94,7 @@ package struct HostLookup: Sendable {
         }
     }
 
-    /// Whether both are the same policy, or the same rule if there is no policy.
+    /// Whether both have the same policy, or the same rule if neither has a policy.
     private func decides(like other: HostLookup) -> Bool {
         registered?.registration == other.registered?.registration
             && (registered != nil || unknownHosts == other.unknownHosts)

@@ -1,14 +1,14 @@
 import struct Foundation.Date
 
-/// A policy as its manager returns it: telling it about a decision also notifies the manager's observers, no matter who
-/// asked.
+/// A policy as its manager returns it: notifying it of a decision also notifies the manager's observers, no matter
+/// which caller evaluated.
 ///
 /// A class, so that a table of many hosts is small and a lookup copies a reference.
 final class ObservedPolicy: TrustPolicy {
     /// The policy that decides.
     let policy: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
-    /// The change of the manager's table that added it: two added policies never count as the same.
+    /// The change of the manager's table that added it; two policies that were added never have the same one.
     let registration: UInt64
 
     init(

@@ -17,17 +17,17 @@ package struct PinMatch: Sendable, Hashable {
 }
 
 extension PinSet {
-    /// Matches the requirement against a path. Nothing else decides whether a path satisfies pins.
+    /// Matches the requirement against a path. Only this function decides whether a path satisfies pins.
     /// - Parameters:
-    ///   - path: a validated path, never merely what was presented.
+    ///   - path: a validated path, never the certificates as presented.
     ///   - time: the time at which pins must count.
-    /// - Returns: what matched; nil if the requirement is not met.
+    /// - Returns: the rules that matched; nil if the requirement is not met.
     package func match(in path: ValidatedPath, at time: Date) -> PinMatch? {
         match(in: path, at: time, leafOnly: false)
     }
 
-    /// - Parameter leafOnly: whether pins count only for the server's own certificate: if the host is not checked, a
-    ///   pinned issuer would accept anybody's leaf.
+    /// - Parameter leafOnly: whether pins count only for the server's own certificate. If the host is not checked, a
+    ///   pinned issuer would accept any leaf that it issued.
     func match(in path: ValidatedPath, at time: Date, leafOnly: Bool) -> PinMatch? {
         var matched: [PinRule] = []
         var leafEnd = Date.distantPast
@@ -61,7 +61,7 @@ extension PinSet {
         return matched
     }
 
-    /// Whether a candidate would match a path; nil if there is none.
+    /// Whether a candidate would match a path; nil if the set has no candidates that count.
     func trial(in path: ValidatedPath, at time: Date) -> Bool? {
         guard rules.contains(where: { $0.isCandidate && $0.counts(at: time) }) else { return nil }
         return path.certificates.enumerated().contains { position, certificate in
@@ -69,7 +69,7 @@ extension PinSet {
         }
     }
 
-    /// Why valid paths do not meet the requirement.
+    /// The reason why valid paths do not meet the requirement.
     func mismatch(in paths: [ValidatedPath], at time: Date, leafOnly: Bool) -> TrustFailure {
         // A hostile chain may have hundreds of valid paths; the first few are enough of an explanation.
         let (count, paths) = (paths.count, paths.prefix(8))
@@ -89,7 +89,7 @@ extension PinSet {
                 .pinMismatch, expected: expected, found: "a candidate alone, which is never accepted",
                 remedy: "Make the candidate an active pin once it is to be accepted.")
         }
-        // The most common mistake: the key is present, but in another role than the document says.
+        // The most common mistake: the key is present, but in a role that differs from the document.
         let found =
             switch (paths.contains(where: hasPinsElsewhere), requirement) {
             case (true, .oneOfEachRole): "one of the two, or a pin in another role"
@@ -99,7 +99,7 @@ extension PinSet {
         return TrustFailure(.pinMismatch, expected: expected, found: found)
     }
 
-    /// Why a pin of a whole certificate does not count although it fits; nil if none fits.
+    /// The reason why a pin of a whole certificate does not count although it fits; nil if no such pin fits.
     func unstablePin(of certificates: some Sequence<X509Certificate>) -> TrustFailure? {
         for certificate in certificates where certificate.isMerkleTreeCertificate {
             guard rules.contains(where: { $0.pin == certificate.certificatePin }) else { continue }
@@ -113,14 +113,14 @@ extension PinSet {
         return nil
     }
 
-    /// Whether a path has accepted pins, wherever they would count.
+    /// Whether a path has accepted pins, no matter where they would count.
     private func hasPinsElsewhere(_ path: ValidatedPath) -> Bool {
         PinSet(known: rules.filter { !$0.isCandidate }.map { PinRule($0.pin) })
             .match(in: path, at: .distantPast) != nil
     }
 
-    /// Whether a certificate has one of the pins, wherever it would count: for reports about what was presented, which
-    /// do not affect decisions.
+    /// Whether a certificate has one of the pins, no matter where it would count. It is for reports about presented
+    /// certificates, and does not affect decisions.
     package func names(_ certificate: X509Certificate) -> Bool {
         [true, false].contains { isLeaf in
             !rules(of: certificate, isLeaf: isLeaf, at: .distantPast) { isLeaf ? $0.coversLeaf : $0.coversIssuers }
@@ -134,8 +134,8 @@ extension PinSet {
 }
 
 extension PinRule {
-    /// The depths in a static list are not signed: above the leaf only a certificate authority counts, so that no leaf
-    /// passes for an issuer.
+    /// The depths in a static list are not signed. Above the leaf only a certificate authority counts, so that a leaf
+    /// cannot be used as an issuer.
     fileprivate func isForIssuer(_ certificate: X509Certificate) -> Bool {
         guard case .depth = place else { return true }
         return (try? certificate.basicConstraints)?.isCertificateAuthority == true

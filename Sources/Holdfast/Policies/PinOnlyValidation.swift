@@ -6,7 +6,7 @@ import struct Foundation.Date
 /// decides whether the path matches.
 struct PinOnlyValidation {
     let pins: PinSet
-    /// Pinned certificates that are known from the configuration, so that the server need not send them.
+    /// Pinned certificates that the configuration contains, so that the server need not send them.
     let certificates: [X509Certificate]
     let purpose: ValidationPurpose
     /// Whether pins count only for the server's own certificate, because the host is not checked.
@@ -29,7 +29,7 @@ struct PinOnlyValidation {
         }
     }
 
-    /// The path from the leaf to what is pinned, or the pinned leaf alone.
+    /// The path from the leaf to a pinned issuer, or the pinned leaf alone.
     private func pinnedPath(
         of chain: PresentedChain, at time: Date, under validator: any ChainValidator, _ spent: inout ValidationEffort
     ) throws(TrustFailure) -> (ValidatedPath, PinMatch) {
@@ -96,8 +96,8 @@ struct PinOnlyValidation {
         throw failure
     }
 
-    /// The presented certificates above the leaf that are pinned. A path to one of them must still keep every rule for
-    /// issuers.
+    /// The presented certificates above the leaf that are pinned. A path to one of them must still satisfy every rule
+    /// for issuers.
     private func pinnedIssuers(
         presentedIn chain: PresentedChain, at time: Date, effort: inout ValidationEffort
     ) -> Set<X509Certificate> {

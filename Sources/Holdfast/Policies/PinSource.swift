@@ -2,7 +2,7 @@ public import struct Foundation.Date
 
 /// A source of pins for hosts: fixed pins, a pin file, a signed list, a trust server's document, a repository.
 ///
-/// A ``PinnedPolicy`` asks it for every decision, and compares the pins itself.
+/// A ``PinnedPolicy`` queries it for every decision, and compares the pins itself.
 ///
 /// ```swift
 /// /// Pins from a configuration service of the application's own.
@@ -22,7 +22,8 @@ public import struct Foundation.Date
 /// ```
 /// Every requirement may be called from any thread. Only ``prepare()`` waits.
 public protocol PinSource: Sendable {
-    /// What a host requires now, or why that is unknown. It neither starts nor waits for anything.
+    /// Returns the requirement of a host now, or the reason why it is unknown. It neither starts nor waits for
+    /// anything.
     func answer(to question: PinQuestion) -> PinAnswer
 
     /// A number that changes whenever the source's pins change, apart from time; by default 0.
@@ -33,15 +34,15 @@ public protocol PinSource: Sendable {
 
     /// Gets what the source needs for its next answers, such as a first document, within a time limit that the source
     /// sets.
-    /// - Throws: why it could not get it. Until it can, the source's answers say so too.
+    /// - Throws: why it could not get it. Until it can, the source's answers state the same.
     func prepare() async throws
 
     /// Receives a final decision that was based on the source's answers. The findings of the decision may be a reason
     /// to update. The call does not wait for anything.
     func tell(_ decision: TrustDecision)
 
-    /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only reported,
-    /// or because a document may exempt hosts. By default true.
+    /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only
+    /// reported, or because a document may exempt hosts. By default true.
     var mayAdmitWithoutPins: Bool { get }
 }
 
@@ -58,7 +59,7 @@ extension PinSource {
     /// Ignores the decision.
     public func tell(_ decision: TrustDecision) {}
 
-    /// True: nothing is known about the answers.
+    /// True, because nothing is known about the answers.
     public var mayAdmitWithoutPins: Bool { true }
 }
 
@@ -70,8 +71,8 @@ public struct PinQuestion: Sendable {
     public let time: Date
     /// The kind of pins that count, of keys or of certificates; nil for both.
     public let subject: Pin.Subject?
-    /// What the peer presented, for formats that use the names in certificates. A peer that chooses the name chooses
-    /// the pins, so use it only if the application asks for that.
+    /// The chain that the peer presented, for formats that use the names in certificates. A peer that chooses the name
+    /// chooses the pins, so use it only if the application requires it.
     public var chain: PresentedChain { trust.chain }
 
     private let trust: ServerTrust
@@ -95,25 +96,26 @@ public struct PinQuestion: Sendable {
 
 /// The answer of a ``PinSource`` about a host at one moment.
 public struct PinAnswer: Sendable {
-    /// What it says.
+    /// The kinds of answers.
     public enum Content: Sendable {
-        /// The host requires this.
+        /// The host requires these pins.
         case required(PinSet)
-        /// A signed document says that the host needs no pins: standard validation decides, and this is noted.
+        /// A signed document exempts the host from pins: standard validation decides, and the decision notes the
+        /// failure.
         case exempt(TrustFailure)
-        /// It is unknown what the host requires: the connection is rejected with this failure.
+        /// The requirement of the host is unknown: the connection is rejected with this failure.
         case none(PinAbsence, TrustFailure)
     }
 
-    /// What it says.
+    /// The requirement, or the reason why there is none.
     public let content: Content
     /// The time of the answer: the question's, or the source's trusted time if that is later.
     public let time: Date
-    /// How long its document has been past its time; nil if it is not.
+    /// The time for which its document has been past its freshness; nil if it is fresh.
     public let age: Duration?
-    /// Notices for a decision based on it, for example that pins are past their time.
+    /// Notices for a decision based on it, for example that the pins' document is no longer fresh.
     public let notices: [TrustFailure]
-    /// What the document says about the host beside the pins.
+    /// The document's entry about the host, with more than the pins.
     package let entry: DocumentEntry?
 
     /// Makes an answer.
@@ -131,10 +133,10 @@ public struct PinAnswer: Sendable {
         self.notices = notices
     }
 
-    /// The host requires these pins.
+    /// An answer that requires these pins of the host.
     public static func required(_ pins: PinSet, at time: Date) -> PinAnswer { PinAnswer(.required(pins), at: time) }
 
-    /// It is unknown what the host requires.
+    /// An answer that the requirement of the host is unknown.
     public static func none(_ absence: PinAbsence, _ failure: TrustFailure, at time: Date) -> PinAnswer {
         PinAnswer(.none(absence, failure), at: time)
     }

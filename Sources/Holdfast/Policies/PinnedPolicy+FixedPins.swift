@@ -1,6 +1,6 @@
 /// Fixed pins: the same requirement for every host, and for clients.
 extension PinSet: PinSource {
-    /// The pins themselves.
+    /// The pins themselves, for every question.
     public func answer(to question: PinQuestion) -> PinAnswer { .required(self, at: question.time) }
 
     /// Whether the pins are only reported on.
@@ -50,7 +50,7 @@ extension PinnedPolicy {
     /// Makes a policy for the clients of a mutual TLS server: a pin of a client's own certificate, or of the issuer of
     /// clients.
     /// - Parameters:
-    ///   - name: what decisions and logs call the policy; it is not a host.
+    ///   - name: the name of the policy in decisions and logs; it is not a host.
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
     /// - Throws: ``PolicyConfigurationError`` for settings that would require no proof.
@@ -90,7 +90,7 @@ extension PinnedPolicy {
         if let conflict = conflict(with: pins) { throw conflict }
         guard case .hosts = scope, !validatesHostName else { return }
         let issuers = certificates.filter(\.isIssuerOnly)
-        // Pins without a known certificate may be a server's; this becomes known only when one matches.
+        // Pins without a known certificate may be a server's; that is known only when one matches.
         let known = issuers.flatMap { [$0.publicKeyPin, $0.certificatePin] }
         if Set(pins.pins).isSubset(of: known) {
             throw error(
@@ -106,8 +106,8 @@ extension PinnedPolicy {
 }
 
 extension X509Certificate {
-    /// A CA's certificate that is apparently not also a server's. A self-signed one may be both, because common tools
-    /// mark server certificates as CAs.
+    /// Whether it is a CA's certificate that is apparently not also a server's. A self-signed certificate may be both,
+    /// because common tools mark server certificates as CAs.
     package var isIssuerOnly: Bool {
         guard (try? basicConstraints)?.isCertificateAuthority == true else { return false }
         if let usage = try? keyUsage, usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) {
@@ -128,16 +128,16 @@ extension X509Certificate {
         }
     }
 
-    /// Whether it says what its key is for.
+    /// Whether it states the purposes of its key.
     package var hasKeyUsage: Bool { value(of: .keyUsage) != nil }
 }
 
 extension PinSet {
     /// Pins the keys of certificates, or the certificates themselves; equal pins are kept once.
     /// - Parameters:
-    ///   - subject: what to pin: their keys or the certificates.
+    ///   - subject: the part to pin: their keys or the certificates.
     ///   - certificates: at least one.
-    /// - Throws: ``PinError`` `noPins` if there is none, and `merkleTreeCertificate`.
+    /// - Throws: ``PinError`` `noPins` if there are no certificates, and `merkleTreeCertificate`.
     public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
         try self.init(pins: certificates.map { certificate throws(PinError) in try certificate.pin(subject) }.distinct)
     }

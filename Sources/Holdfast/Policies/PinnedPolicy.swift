@@ -9,40 +9,40 @@ public import struct Foundation.Date
 ///     pins: PinSet(pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")]))
 /// let followed = PinnedPolicy(scope: .hosts(try HostPattern("**.example.com")), source: store)
 /// ```
-/// It asks the source for each decision, so new pins count from the next one on. A host without pins is rejected.
-/// Evaluating starts no download: the decision contains its findings, and its recipient passes it to the source
-/// (``TrustPolicy/tell(_:)``).
+/// It queries the source for each decision, so new pins count from the next decision on. A host without pins is
+/// rejected. Evaluating starts no download: the decision contains its findings, and the recipient of the decision
+/// passes it to the source (``TrustPolicy/tell(_:)``).
 ///
-/// Pins are matched against validated paths, never against what was merely presented: a pinned certificate that
-/// strangers append to their chain is not on a valid path. If several paths are valid, as with cross-signed roots,
-/// Holdfast looks for one with a pin within the budget of the validation.
+/// Pins are matched against validated paths, never against certificates as presented: a pinned certificate that an
+/// attacker appends to a chain is not on a valid path. If several paths are valid, as with cross-signed roots, Holdfast
+/// looks for one with a pin within the budget of the validation.
 ///
 /// With `certificatePinOnly` the pins are the only anchors, and no certificate's validity matters. A pinned leaf is
 /// enough, since the handshake proves its key. A pin above the leaf counts only if every signer from the leaf up to it
 /// satisfies the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4)
 /// and the leaf names the dialed host: otherwise anyone with an ordinary certificate of that issuer could sign another
 /// one. Revocation lists of the trust's ``PathValidator`` are still checked; the issuer of a pinned leaf must then be
-/// presented, be an anchor, or be given with the pins. Someone who holds a pinned key can put it into another
+/// presented, be an anchor, or be given with the pins. An attacker who holds a pinned key can put it into another
 /// certificate, which no list mentions: if a key is pinned, only required lists or removing the pin protect against its
-/// theft. A key pin above the leaf trusts only that key; what the certificate around it says is then only the peer's
+/// theft. A key pin above the leaf trusts only that key; the rest of the certificate around it is only the peer's
 /// claim. A certificate pin fixes the certificate as well.
 ///
 /// With `validatesHostName` false a pin counts only for the server's own certificate, for the same reason.
 public struct PinnedPolicy: TrustPolicy {
-    /// What the policy applies to.
+    /// The hosts or clients that the policy applies to.
     public let scope: PolicyScope
     /// The source of the pins.
     package let source: any PinSource
-    /// Which pins count: those of keys, those of certificates; nil for both.
+    /// The kind of pins that count, of keys or of certificates; nil for both.
     package let pinning: Pin.Subject?
     /// Whether the leaf must name the dialed host.
     package let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
     package let certificatePinOnly: Bool
-    /// The certificates from which the pins were made, if they are known: with `certificatePinOnly`, issuers that the
-    /// server need not send.
+    /// The certificates from which the pins were made, if they are known. With `certificatePinOnly` the server need not
+    /// send these issuers.
     private let certificates: [X509Certificate]
-    /// The anchors of a debug build that asked for them. A chain to one of them needs no pin, as with Android's
+    /// The anchors of a debug build that enables them. A chain to one of them needs no pin, as with Android's
     /// debug-overrides.
     private let debugAnchors: TrustAnchors?
     private let log: PolicyLog
@@ -53,9 +53,9 @@ public struct PinnedPolicy: TrustPolicy {
     /// are only reported on, or standard validation after their end. In that case the policy rejects with
     /// `invalidConfiguration`.
     /// - Parameters:
-    ///   - scope: what it applies to, such as `.hosts(pattern)`.
+    ///   - scope: the hosts or clients that it applies to, such as `.hosts(pattern)`.
     ///   - source: the source of the pins.
-    ///   - pinning: which pins count; nil for those of keys and of certificates.
+    ///   - pinning: the kind of pins that count; nil for those of keys and of certificates.
     ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
     public init(
@@ -161,7 +161,7 @@ extension PinnedPolicy {
         }
         // Only the matching path counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path {
-            // Pins that are only reported on never cause a rejection, so the decision does not rest on them.
+            // Pins that are only reported on never cause a rejection, so the decision does not depend on them.
             if pins.enforcement == .enforce { draft.restsOnWhat(endsAt: accepted.match.holdsUntil) }
             noteTrial(of: pins, in: path, &draft)
             return draft.trusted(path: path, matching: accepted.match.pins)
@@ -202,11 +202,11 @@ extension PinnedPolicy {
         return draft.standardDecision(for: purpose.checkingHost(validatesHostName))
     }
 
-    /// nil if the debug anchors do not trust the chain either.
+    /// - Returns: nil if the debug anchors do not trust the chain either.
     private func debugDecision(
         by anchors: TrustAnchors, _ host: DialedHost, _ draft: inout DecisionDraft
     ) -> TrustDecision? {
-        // They exist only for this build and have no revocation lists.
+        // Debug anchors exist only for this build and have no revocation lists.
         let own = draft.trust.validator.pathValidator
         let validator = PathValidator(
             anchors: anchors, profile: own?.profile ?? .standard, limits: own?.limits ?? ValidationLimits())
@@ -223,7 +223,7 @@ extension PinnedPolicy {
         return draft.trusted(path: path)
     }
 
-    /// Why a requirement would prove nothing under the settings of the policy; nil if it proves something.
+    /// The reason why a requirement would prove nothing under the settings of the policy; nil if it proves something.
     func conflict(with pins: PinSet) -> PolicyConfigurationError? {
         if pins.enforcement == .reportOnly, certificatePinOnly {
             return error(

@@ -1,4 +1,4 @@
-/// Why a policy cannot be made.
+/// The reason why a policy cannot be made.
 ///
 /// Thrown by initializers. The published `create` cannot throw, so it makes a policy that rejects everything with
 /// `invalidConfiguration` and the same text.
@@ -10,7 +10,7 @@ public struct PolicyConfigurationError: HoldfastError {
     public let code: Code
     /// The name of the policy: its host or pattern.
     public let hostName: String
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     package init(_ code: Code, hostName: String, expected: String, found: String, remedy: String) {
@@ -26,7 +26,7 @@ extension PolicyConfigurationError.Code {
     /// Custom validation without a closure that validates.
     public static var missingCustomValidation: Self { Self() }
     /// Online pinning without its server, its certificate or its customer; ``PolicyConfigurationError/expected`` names
-    /// what is missing.
+    /// the missing parameter.
     public static var missingParameter: Self { Self() }
     /// Online pinning with a certificate that cannot sign, or settings that make no sense.
     public static var invalidParameter: Self { Self() }
@@ -34,12 +34,12 @@ extension PolicyConfigurationError.Code {
     public static var noPins: Self { Self() }
     /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.
     public static var unreadableCertificates: Self { Self() }
-    /// A whole certificate to pin of which servers present several forms: a Merkle Tree Certificate.
+    /// A whole certificate to pin that servers present in several forms: a Merkle Tree Certificate.
     public static var unstableCertificate: Self { Self() }
     /// The host is not checked and every pin is an issuer's: anyone with a certificate of that issuer would pass as
     /// the host.
     public static var issuerPinWithoutHostCheck: Self { Self() }
-    /// Pins are the only proof and are not enforced, so nothing would be enforced.
+    /// Pins are the only proof and are not enforced, so the policy would enforce nothing.
     public static var reportOnlyWithPinsOnly: Self { Self() }
     /// Pins are only reported on and the host is not checked, so any certificate of any host would pass.
     public static var reportOnlyWithoutHostCheck: Self { Self() }
@@ -47,7 +47,7 @@ extension PolicyConfigurationError.Code {
     public static var standardValidationWithoutHostCheck: Self { Self() }
     /// A composite without members.
     public static var noMembers: Self { Self() }
-    /// A composite member that may not be one.
+    /// A composite member that is not allowed.
     public static var unacceptableMember: Self { Self() }
 }
 

@@ -1,4 +1,4 @@
-/// What a ``TrustPolicy`` evaluates, from the least to the most.
+/// The evidence that a ``TrustPolicy`` evaluates, from the least to the most.
 ///
 /// From this, an adapter that does not see the whole chain of a connection learns what to fetch, and what it may leave
 /// to the TLS library.

@@ -2,15 +2,15 @@ package import Logging
 
 /// Logs messages of policies, each only once.
 package final class PolicyLog: Sendable {
-    /// The log for everything that is made without one. Published calls have no parameter for a log, so a test puts its
-    /// own here.
+    /// The log for everything that is made without one. Published calls have no parameter for a log, so a test sets its
+    /// own log here.
     @TaskLocal package static var shared = PolicyLog(
         Logger(label: "holdfast.policies"), stores: Logger(label: "holdfast.store"))
 
-    /// Writes nothing: for tools that ask policies about times in the future.
+    /// Writes nothing; for tools that evaluate policies for times in the future.
     package static let silent = PolicyLog(Logger(label: "holdfast.silent") { _ in SwiftLogNoOpLogHandler() })
 
-    /// The most messages that are remembered; beyond that, messages may repeat.
+    /// The maximum number of messages that are remembered; beyond that, messages may repeat.
     private static let maximumRemembered = 10_000
 
     private struct State {
@@ -18,9 +18,9 @@ package final class PolicyLog: Sendable {
         var hostOfBundle: [String: String] = [:]
     }
 
-    /// Where policies write.
+    /// The log of policies.
     package let logger: Logger
-    /// Where stores without a logger write.
+    /// The log of stores without a logger.
     package let storeLogger: Logger
     private let state = Lock(State())
     private let levelOfStores = Lock<Logger.Level?>(nil)
@@ -32,8 +32,8 @@ package final class PolicyLog: Sendable {
         self.storeLogger = stores
     }
 
-    /// The least severe level that stores without their own logger write, including existing stores; nil for the level
-    /// of the log to which they write.
+    /// The minimum level that stores without their own logger write, including existing stores; nil for the level of
+    /// the log to which they write.
     package var storeLevel: Logger.Level? {
         get { levelOfStores.withLock { $0 } }
         set { levelOfStores.withLock { $0 = newValue } }
@@ -69,8 +69,8 @@ package final class PolicyLog: Sendable {
             metadata: ["host": "\(host)", "certificates": "\(certificates.joined(separator: "; "))"])
     }
 
-    /// Every certificate of a bundle is a pin of every policy that is made from it, which is rarely right for two
-    /// hosts.
+    /// Warns if a bundle pins a second host. Every certificate of a bundle is a pin of every policy that is made from
+    /// it, which is rarely right for two hosts.
     package func bundle(_ path: String, pins host: String) {
         let other = state.withLock { state -> String? in
             if state.hostOfBundle.count >= Self.maximumRemembered { state.hostOfBundle = [:] }

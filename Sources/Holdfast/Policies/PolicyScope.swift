@@ -1,4 +1,4 @@
-/// What a ``TrustPolicy`` applies to; a ``TrustManager`` finds the policy by it.
+/// The hosts or clients that a ``TrustPolicy`` applies to; a ``TrustManager`` finds the policy by it.
 public enum PolicyScope: Sendable, Hashable {
     /// The hosts of a pattern, which may be one exact name.
     case hosts(HostPattern)
@@ -7,7 +7,7 @@ public enum PolicyScope: Sendable, Hashable {
     /// No host: the name is neither a host nor a pattern. Such a policy is found by equality of its name.
     case nothing(String)
 
-    /// Reads a name as your own policies state it: a host, a pattern, or a URL, which stands for its host.
+    /// Reads a name as your own policies state it: a host, a pattern, or a URL, of which only the host is used.
     public init(hostName: String) {
         self = (try? HostPattern(publishedName: hostName)).map(Self.hosts) ?? .nothing(hostName)
     }
@@ -62,8 +62,7 @@ extension TrustFailure {
 }
 
 extension HostPattern {
-    /// Reads a host as the published interfaces accept it: a host, a pattern, or the text of a URL, which stands for
-    /// its host.
+    /// Reads a host as the published interfaces accept it: a host, a pattern, or a URL, of which only the host is used.
     ///
     /// - Throws: ``HostPatternError``.
     package init(publishedName text: String, allowingTopLevel: Bool = false) throws(HostPatternError) {

@@ -1,5 +1,5 @@
-/// Policies by name: hosts and patterns through the index, where one policy decides for a host; any other name by
-/// equality.
+/// Policies by name. Hosts and patterns go through the index, so that one policy decides for a host; any other name is
+/// found by equality.
 struct PolicyTable: Sendable {
     /// The key under which a policy is kept.
     enum Key: Hashable, Sendable {
@@ -34,20 +34,20 @@ struct PolicyTable: Sendable {
     }
 
     private var index = HostPatternIndex<ObservedPolicy>()
-    /// By the octets of the name, because a caller may look up names of any length.
+    /// Policies by the bytes of their names, because a caller may look up names of any length.
     private var others: [[UInt8]: (name: String, policy: ObservedPolicy)] = [:]
     /// Differs after every change, to distinguish decisions before and after it.
     private(set) var generation: UInt64 = 0
-    /// What happens to a host without a policy.
+    /// The rule for a host without a policy.
     var unknownHosts: UnknownHostRule {
         didSet { if unknownHosts != oldValue { generation &+= 1 } }
     }
-    /// How often the policy of a host was looked up.
+    /// The number of times that the policy of a host was looked up.
     private(set) var lookups: UInt64 = 0
 
     init(unknownHosts: UnknownHostRule) { self.unknownHosts = unknownHosts }
 
-    /// An empty table that replaces another one; earlier decisions no longer hold.
+    /// Makes an empty table that replaces another one; earlier decisions no longer hold.
     init(after old: PolicyTable) {
         generation = old.generation &+ 1
         unknownHosts = old.unknownHosts
@@ -61,7 +61,7 @@ struct PolicyTable: Sendable {
         }
     }
 
-    /// Puts a policy in, or takes one out.
+    /// Adds a policy, or with nil removes one.
     /// - Returns: the previous policy. It may hold the last reference to the application's objects, so release it
     ///   outside the lock.
     mutating func set(_ policy: ObservedPolicy?, for key: Key) -> ObservedPolicy? {
@@ -83,8 +83,8 @@ struct PolicyTable: Sendable {
         return index.value(for: host)
     }
 
-    /// The policy that decides for a host, if it is the one that was registered as such: used to tell it about its
-    /// decision, for which no connection waits.
+    /// The policy that decides for a host, if it is the one with this registration. It is used to notify the policy of
+    /// its decision; no connection waits for that.
     func policy(for host: DialedHost, registeredAs registration: UInt64) -> ObservedPolicy? {
         index.value(for: host).flatMap { $0.registration == registration ? $0 : nil }
     }
@@ -95,7 +95,7 @@ struct PolicyTable: Sendable {
         return self[Key(name: name, allowingTopLevel: true)] ?? self[.other(name)]
     }
 
-    /// Every policy with its key: in the order of precedence, then other names in theirs.
+    /// Every policy with its key: patterns in the order of precedence, then other names in their own order.
     var entries: [(key: Key, policy: ObservedPolicy)] {
         index.entries.map { (.pattern($0.pattern), $0.value) }
             + others.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {

@@ -3,9 +3,9 @@ package import struct Foundation.Date
 /// Rejects everything with one failure: the result of `create` for an invalid configuration, and the policy for a
 /// retired host.
 package struct RejectingPolicy: TrustPolicy {
-    /// What the policy applies to.
+    /// The hosts that the policy applies to.
     package let scope: PolicyScope
-    /// Why it rejects.
+    /// The failure of every decision.
     package let failure: TrustFailure
 
     /// Makes a policy that rejects.

@@ -7,7 +7,7 @@ public import struct Foundation.Date
 /// let decision = policy.evaluate(trust, at: clock.now)
 /// ```
 public struct StandardPolicy: TrustPolicy {
-    /// What the policy applies to.
+    /// The hosts or clients that the policy applies to.
     public let scope: PolicyScope
     /// Whether the leaf must name the dialed host. If not, any server with a valid certificate for any host passes.
     package let validatesHostName: Bool
@@ -23,7 +23,7 @@ public struct StandardPolicy: TrustPolicy {
 
     /// Makes a policy for the clients of a mutual TLS server: their chains must validate for client authentication.
     /// - Parameters:
-    ///   - name: what decisions and logs call the policy; it is not a host.
+    ///   - name: the name of the policy in decisions and logs; it is not a host.
     public init(clients name: String) {
         scope = .clients(name)
         validatesHostName = false

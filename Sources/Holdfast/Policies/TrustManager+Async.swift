@@ -6,7 +6,7 @@ extension TrustManager {
     /// Evaluates a server with the policy for the host that was dialed, on a thread other than the caller's.
     ///
     /// If the system validates, a decision may block, on its daemon and on the network. If a policy is waiting for
-    /// something, such as its first document, this call first lets the policy get it.
+    /// something, such as its first document, this call prepares the policy first.
     /// - Parameters:
     ///   - trust: what the handshake presented.
     ///   - time: the time for which to decide; nil for the manager's clock.

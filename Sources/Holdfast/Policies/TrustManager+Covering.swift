@@ -3,19 +3,20 @@ package import Foundation
 extension TrustManager {
     /// The pins that a connection to a destination would have to meet.
     package struct Cover {
-        /// The entry that asks for them; nil for a policy without entries.
+        /// The entry that requires them; nil for a policy without entries.
         package let pattern: HostPattern?
         /// The name of the entry, or of the policy.
         package let name: String
     }
 
-    /// Finds out whether a connection to a URL would have to meet pins. A report of wrong pins to such an address fails
-    /// because of the same pins, so that reporters and the tools that write pin files refuse it, by this one check.
+    /// Returns the pins that a connection to a URL would have to meet. A report about wrong pins must not go to an
+    /// address that needs the same pins, because it would fail too. Reporters and the tools that write pin files refuse
+    /// such an address with this check.
     /// - Parameter time: the time at which pins count; nil for now.
-    /// - Returns: nil if no pin is asked for.
+    /// - Returns: nil if no pin is required.
     package func cover(of url: URL, at time: Date? = nil) -> Cover? {
         guard let host = try? DialedHost(url: url), let policy = policy(for: host) else { return nil }
-        // A policy says which pins it looks for when it decides. Nobody presents nothing, so it decides about nobody.
+        // A policy lists its pins only in a decision, so evaluate an empty chain.
         let nobody = ServerTrust(
             chain: PresentedChain([]), purpose: .server(identity: host),
             validator: PathValidator(anchors: TrustAnchors([])))

@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// Finds the policy for a host, and decides with it.
+/// Finds the policy for a host, and evaluates servers with it.
 ///
 /// ```swift
 /// let manager = TrustManager(policies: [StandardPolicy(host: try HostPattern("**.example.com"))])
@@ -23,7 +23,7 @@ public final class TrustManager: Sendable {
     /// Makes a manager.
     /// - Parameters:
     ///   - policies: its first policies; if two are for the same host, the later one is used.
-    ///   - unknownHosts: what happens to a host without a policy.
+    ///   - unknownHosts: the rule for a host without a policy.
     ///   - clock: the clock for calls without a time.
     public init(
         policies: [any TrustPolicy] = [], unknownHosts: UnknownHostRule = .reject,
@@ -36,7 +36,7 @@ public final class TrustManager: Sendable {
 
     // MARK: Policies
 
-    /// What happens to a host without a policy: by default it is rejected. Every adapter follows this setting.
+    /// The rule for a host without a policy: by default the host is rejected. Every adapter follows this setting.
     ///
     /// It may be set at any time and applies from the next decision on. Pooled connections to such hosts are evaluated
     /// again. The application's own connections stay open, and ``changes()`` does not report this.
@@ -52,7 +52,7 @@ public final class TrustManager: Sendable {
     /// Adds policies; concurrent readers see all of them or none. If two are for the same host, the later one is used.
     public func add(policies: [any TrustPolicy]) {
         guard !policies.isEmpty else { return }
-        // A policy is asked for its scope before the lock is taken, and the replaced one is released after.
+        // Reads the scope of each policy before the lock is taken, and releases replaced policies after it.
         let added = policies.map { (key: PolicyTable.Key($0.unwrapped.scope), policy: observed($0)) }
         let replaced = table.withLock { table in added.map { table.set($0.policy, for: $0.key) } }
         tell(
@@ -67,10 +67,10 @@ public final class TrustManager: Sendable {
     ///
     /// Telling the policy about its decision (``TrustPolicy/tell(_:)``) notifies this manager's observers too.
     /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
-    /// - Returns: the policy; nil if there is none, whatever happens to unknown hosts otherwise.
+    /// - Returns: the policy; nil if none matches, no matter what the rule for unknown hosts is.
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
 
-    /// The policy that decides for a host; nil if there is none.
+    /// The policy that decides for a host; nil if the host has no policy.
     public func policy(for host: DialedHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
     /// Looks up a host, for an adapter that needs its policy before the decision.
@@ -84,9 +84,9 @@ public final class TrustManager: Sendable {
     /// Removes the policy with exactly this name; a pattern that covers the name stays.
     ///
     /// Once this has returned, no decision of ``evaluate(_:at:)`` comes from the removed policy, not even that of an
-    /// evaluation that was under way. Code that got the policy itself from `policy(for:)` can still ask it.
+    /// evaluation that was under way. Code that got the policy itself from `policy(for:)` can still evaluate with it.
     /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
-    /// - Returns: the policy that was removed; nil if there was none.
+    /// - Returns: the policy that was removed; nil if no policy has this name.
     @discardableResult
     public func removePolicy(name: String) -> (any TrustPolicy)? {
         let keys = [PolicyTable.Key(name: name, allowingTopLevel: true), .other(name)]
@@ -104,7 +104,7 @@ public final class TrustManager: Sendable {
     /// Every policy by its name: the host or pattern in canonical form, any other name as given.
     ///
     /// Assigning replaces them all at once, each under the name to which it is assigned. To change one, add or remove
-    /// it: `policies[name] = policy` reads all, then writes all, and loses changes that others make in between.
+    /// it: `policies[name] = policy` reads all, then writes all, and loses concurrent changes.
     public var policies: [String: any TrustPolicy] {
         get {
             let entries = table.withLock { $0.entries }
@@ -119,17 +119,17 @@ public final class TrustManager: Sendable {
     /// The name of every policy: the host or pattern in canonical form, any other name as given.
     public var allNames: [String] { table.withLock { $0.entries }.map(\.key.name) }
 
-    /// Differs after every change of policies and of ``unknownHosts``, before the stream of ``changes()`` reports it.
+    /// A number that differs after every change of policies and of ``unknownHosts``, before ``changes()`` reports it.
     package var generation: UInt64 { table.withLock { $0.generation } }
 
-    /// How often the policy of a host was looked up; tests count this.
+    /// The number of times that the policy of a host was looked up, for tests.
     package var lookups: UInt64 { table.withLock { $0.lookups } }
 
     private func replaceAll(with policies: [String: any TrustPolicy]) {
         let added = policies.sorted { $0.key < $1.key }
             .map { (key: PolicyTable.Key(name: $0.key, allowingTopLevel: true), policy: observed($0.value)) }
-        // If two names mean the same host, the later one is used; the other is released with the old table, outside the
-        // lock.
+        // If two names mean the same host, the later policy is used; the other one is released with the old table,
+        // outside the lock.
         let (old, new, _) = table.withLock { table in
             let old = table
             table = PolicyTable(after: old)
@@ -151,9 +151,9 @@ public final class TrustManager: Sendable {
     ///
     /// It evaluates certificates, not the handshake in which they came; see ``TrustDecision/hasProofOfPossession``. One
     /// policy decides: the one that the host has when the decision is made. If a policy is removed or replaced while it
-    /// evaluates, its result is dropped and its successor is asked.
+    /// evaluates, its result is dropped and its successor evaluates.
     /// - Parameters:
-    ///   - trust: what the handshake presented; without a host, and for a client, it is rejected with `hostUnknown`.
+    ///   - trust: the evidence of the handshake; without a host, and for a client, it is rejected with `hostUnknown`.
     ///   - time: the time for which to decide; nil for the manager's clock.
     /// - Returns: the decision, which every observer gets too.
     public func evaluate(_ trust: ServerTrust, at time: Date? = nil) -> TrustDecision {
@@ -189,7 +189,7 @@ public final class TrustManager: Sendable {
     // MARK: Watching
 
     /// From now on, calls an observer with every decision that this manager makes, or that a policy from this manager
-    /// is told about.
+    /// is notified of.
     ///
     /// It is called on the thread that decides, before the caller gets the decision, with no lock held: it may call the
     /// manager, and should return quickly. Adapters report a decision to trust only when the handshake has proved the

@@ -2,13 +2,12 @@ public import struct Foundation.Date
 
 /// Decides whether a peer is trusted.
 ///
-/// Your own policy has a ``scope`` and decides in ``evaluate(_:at:)``. The other requirements tell the rest of Holdfast
-/// what it has to know about the policy. Each has a safe default for a policy that decides by itself. A policy that
-/// forwards the decisions of another one forwards every requirement. `TrustPolicyConformance` of HoldfastTesting checks
-/// both kinds.
+/// Your own policy has a ``scope`` and decides in ``evaluate(_:at:)``. The other requirements describe the policy to
+/// the rest of Holdfast. Each has a safe default for a policy that decides by itself. A policy that forwards the
+/// decisions of another one forwards every requirement. `TrustPolicyConformance` of HoldfastTesting checks both kinds.
 ///
-/// A type of yours that conforms is `nonisolated` in an app whose declarations are isolated to the main actor by default
-/// (Xcode 26); in other code the word changes nothing.
+/// In an app whose declarations are isolated to the main actor by default (Xcode 26), a type of yours that conforms
+/// must be `nonisolated`; in other code the word changes nothing.
 ///
 /// ```swift
 /// /// Trusts devices that were paired, by the keys that the application keeps.
@@ -42,11 +41,11 @@ public import struct Foundation.Date
 /// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be
 /// called from any thread, and Holdfast holds none of its locks during the call.
 public protocol TrustPolicy: Sendable {
-    /// What the policy applies to: a ``TrustManager`` finds the policy by it.
+    /// The hosts or clients that the policy applies to; a ``TrustManager`` finds the policy by it.
     var scope: PolicyScope { get }
 
-    /// What the policy evaluates. It determines what an adapter has to show to the policy, and what TLS may verify
-    /// beforehand without refusing what the policy accepts.
+    /// The evidence that the policy evaluates. It determines what an adapter must give to the policy, and what TLS may
+    /// verify beforehand without rejecting a peer that the policy accepts.
     var evidence: PolicyEvidence { get }
 
     /// A number that changes whenever the policy's decisions may change for a reason other than time; 0 for a policy
@@ -60,21 +59,22 @@ public protocol TrustPolicy: Sendable {
     /// neither blocks nor starts anything. By default false.
     var needsPreparation: Bool { get }
 
-    /// Gets what the policy needs for its next decisions, such as the first document of a trust server, and returns at
-    /// once if the policy already has it.
+    /// Gets the data that the policy needs for its next decisions, such as the first document of a trust server, and
+    /// returns at once if the policy already has it.
     ///
-    /// ``evaluate(_:at:)`` never waits: while something is missing, it rejects and says so. A caller that can wait
-    /// checks ``needsPreparation``, awaits this call, and then evaluates, even if it threw. The adapters do so.
+    /// ``evaluate(_:at:)`` never waits: while something is missing, it rejects and states what is missing. A caller
+    /// that can wait checks ``needsPreparation``, awaits this call, and then evaluates, even if it threw. The adapters
+    /// do so.
     ///
     /// It returns within a time limit that the policy sets, and at once if its task is canceled. Concurrent calls share
     /// one wait.
     /// - Throws: why the policy cannot decide yet; it rejects until then.
     func prepare() async throws
 
-    /// Why the policy may not be a member of a ``CompositePolicy`` with this rule; nil if it may.
+    /// The reason why the policy may not be a member of a ``CompositePolicy`` with this rule; nil if it may.
     ///
     /// If any one member is enough, a member that proves nothing would decide for all the others. By default a policy
-    /// may be a member of all-of, and objects to any-of.
+    /// may be a member of all-of, but not of any-of.
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
 
     /// Receives a final decision of this policy and passes it on, for example to a source of pins, which may then look
@@ -131,7 +131,7 @@ extension TrustPolicy {
     /// of decisions that the policy makes for another manager or a composite.
     package var unwrapped: any TrustPolicy { (self as? ObservedPolicy)?.policy ?? self }
 
-    /// Evaluates a trust, and tells the policy and the validator about the decision.
+    /// Evaluates a trust, and notifies the policy and the validator of the decision.
     package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
         let decision = evaluate(trust, at: time)
         tell(decision)
@@ -145,7 +145,7 @@ extension TrustPolicy {
 
 extension [any TrustPolicy] {
     /// Prepares the policies that wait for something, all at the same time.
-    /// - Returns: why some of them cannot decide yet.
+    /// - Returns: the reasons of those that cannot decide yet.
     package func prepare() async -> [any Error] {
         await withTaskGroup(of: (any Error)?.self) { group in
             for policy in compactMap(\.inNeedOfPreparation) {

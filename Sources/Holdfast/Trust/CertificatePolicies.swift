@@ -7,17 +7,17 @@
 public struct CertificatePolicies: Sendable, Hashable {
     /// The policies that are acceptable; nil for any. A text that is not an object identifier matches no certificate.
     package let acceptable: Set<String>?
-    /// Whether the path must be valid for an acceptable policy. If false, only where an authority on the path requires
-    /// it.
+    /// Whether the path must be valid for an acceptable policy. If false, it must be only if an authority on the path
+    /// requires it.
     package let requiresExplicitPolicy: Bool
     /// Whether policy mapping is forbidden: no authority may declare another's policy equivalent to its own.
     package let inhibitsPolicyMapping: Bool
     /// Whether anyPolicy in a certificate is ignored.
     package let inhibitsAnyPolicy: Bool
-    /// nil for any.
+    /// The acceptable policies as object identifiers; nil for any.
     let identifiers: Set<OctetString>?
 
-    /// Any policy, or none: paths have the policies that their authorities require.
+    /// Accepts paths with any policy or with none. A path must still have the policies that its authorities require.
     public static let any = CertificatePolicies()
 
     /// The path must be valid for one of these policies.
@@ -25,7 +25,7 @@ public struct CertificatePolicies: Sendable, Hashable {
         CertificatePolicies(acceptable: acceptable, requiresExplicitPolicy: true)
     }
 
-    /// Sets each input by itself.
+    /// Sets each input separately.
     /// - Parameters:
     ///   - acceptable: the acceptable policies (user-initial-policy-set); nil, or a set with `2.5.29.32.0`, for any.
     ///   - requiresExplicitPolicy: initial-explicit-policy.

@@ -1,15 +1,15 @@
 package import struct Foundation.Date
 
-/// What a document says about a host beside the pins that decide: for those who report about decisions.
+/// The content of a document about a host in addition to the pins, for reports about decisions.
 ///
-/// It is made with the document, once, so that a decision carries a reference.
+/// It is made once, with the document, so that a decision carries only a reference.
 package final class DocumentEntry: Sendable {
-    /// A pin with what the document says about it.
+    /// A pin with the document's statements about it.
     package struct NamedPin: Sendable, Hashable {
         package let pin: Pin
         /// The certificate of a path that must have the key, in the document's word.
         package let role: String
-        /// What the key is at the moment, in the document's word.
+        /// The state of the key at the moment, in the document's word.
         package let state: String
 
         package init(_ pin: Pin, role: String, state: String) {
@@ -19,7 +19,7 @@ package final class DocumentEntry: Sendable {
         }
     }
 
-    /// Where the document wants failures to be reported.
+    /// The destination to which the document wants failures to be reported.
     package struct Destination: Sendable, Hashable {
         /// As it is written in the document.
         package let url: String
@@ -37,7 +37,7 @@ package final class DocumentEntry: Sendable {
 
     /// The hosts that the entry is for.
     package let pattern: HostPattern
-    /// Which version of the document it is from, in a few printable characters; nil if that is unknown.
+    /// The version of the document that contains the entry, in a few printable characters; nil if that is unknown.
     package let version: String?
     /// Whether a connection without a pin is rejected.
     package let enforcement: PinSet.Enforcement
@@ -45,7 +45,7 @@ package final class DocumentEntry: Sendable {
     package let pins: [NamedPin]
     /// The first instant at which the pins have expired; nil if they never do.
     package let end: Date?
-    /// Where failures are reported; nil for nowhere.
+    /// The destination of failure reports; nil if failures are not reported.
     package let destination: Destination?
 
     package init(

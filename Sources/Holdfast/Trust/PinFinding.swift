@@ -1,40 +1,40 @@
-/// Why the pins that a host requires are unknown.
+/// The reason why the pins that a host requires are unknown.
 ///
-/// There is no fourth reason: a source has nothing, has had something, or has something about others.
+/// There is no fourth reason: a source has no pins, has expired pins, or has pins for other hosts only.
 public enum PinAbsence: String, Sendable, Hashable, CaseIterable {
-    /// It has no document, or the document has no valid entry for this host.
+    /// The source has no document, or the document has no valid entry for this host.
     case empty
-    /// Its document, or every entry for the host, has expired.
+    /// The document, or every entry for the host, has expired.
     case expired
-    /// Its document is valid but does not cover this host.
+    /// The document is valid but does not cover this host.
     case notCovered
 }
 
-/// Something that a decision by pins found. The source of the pins may act on it once the decision is final.
+/// A finding of a decision by pins. The source of the pins may act on it once the decision is final.
 public struct PinFinding: Sendable, Hashable {
-    /// What can be found, a set that may grow.
+    /// The kinds of findings, a set that may grow.
     public typealias Kind = OpenCode<PinFinding>
 
-    /// What was found.
+    /// The kind of finding.
     public let kind: Kind
-    /// How the pins that no valid path met are enforced; nil for anything but a mismatch.
+    /// How the pins that no valid path met are enforced; nil for any finding but a mismatch.
     public private(set) var enforcement: PinSet.Enforcement?
-    /// Why there were no pins; nil if there were some.
+    /// The reason why there were no pins; nil if there were some.
     public private(set) var absence: PinAbsence?
-    /// How long the document has been past its time; nil while it is fresh.
+    /// The time for which the document has been past its freshness; nil while it is fresh.
     public private(set) var age: Duration?
 }
 
 extension PinFinding.Kind {
     /// No valid path meets the requirement. In report mode the connection continues.
     public static var mismatch: Self { Self() }
-    /// There were no pins by which to decide.
+    /// No pins were available to decide by.
     public static var noPins: Self { Self() }
     /// A document exempts the host.
     public static var exempt: Self { Self() }
     /// No candidate matches.
     public static var candidateMismatch: Self { Self() }
-    /// The pins came from a document that is past its time.
+    /// The pins came from a document that is no longer fresh.
     public static var pastTheirTime: Self { Self() }
 }
 

@@ -2,13 +2,13 @@ import struct Foundation.Date
 
 /// The certificates that a peer presented in a handshake: DER, leaf first, otherwise in any order and of any content.
 ///
-/// Nothing here has been verified; a ``ValidatedPath`` has. The handshake proves only that the peer holds the leaf's
-/// key.
+/// Nothing here has been verified, unlike in a ``ValidatedPath``. The handshake proves only that the peer holds the
+/// leaf's key.
 public struct PresentedChain: Sendable, Hashable {
     /// DER (X.690) of each certificate, leaf first, exactly as received.
     public let certificates: [[UInt8]]
 
-    /// Keeps the given certificates as they are; nothing is read.
+    /// Keeps the given certificates as they are and parses nothing.
     /// - Parameter certificates: DER, leaf first.
     public init(_ certificates: [[UInt8]]) { self.certificates = certificates }
 
@@ -26,8 +26,8 @@ extension PresentedChain: CustomStringConvertible {
     /// Certificates that a description shows: more than any legitimate chain has.
     private static let maximumShown = 16
 
-    /// One line per certificate: the `sha256/…` of its key and its subject, or why it cannot be read; a last line says
-    /// how many more there are beyond the first sixteen.
+    /// One line per certificate: the `sha256/…` of its key and its subject, or why it cannot be read; the last line
+    /// states how many more there are beyond the first sixteen.
     public var description: String {
         let lines = certificates.prefix(Self.maximumShown).map { der in
             do throws(CertificateError) {

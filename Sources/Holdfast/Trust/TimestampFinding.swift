@@ -7,9 +7,9 @@ package struct TimestampFinding: Sendable, Hashable {
     /// The name of the log in the log list, and the name of its operator at that time; the Base64 of the log's
     /// identifier if the list does not have it; nil if the timestamp cannot be read.
     package let log: String?
-    /// When the log issued it, to the second; nil if it cannot be read.
+    /// The time at which the log issued it, to the second; nil if it cannot be read.
     package let date: Date?
-    /// Why it does not count; nil if it does.
+    /// The reason why it does not count; nil if it counts.
     package let objection: String?
 }
 

@@ -1,10 +1,10 @@
 public import struct Foundation.Date
 
-/// What a policy decided about one trust, and the evidence it decided on.
+/// The decision of a policy about one trust, with the evidence it is based on.
 ///
-/// It says nothing about any other connection or time.
+/// It does not apply to any other connection or time.
 public struct TrustDecision: Sendable {
-    /// The answer.
+    /// The result: trusted, or rejected with a reason.
     public enum Verdict: Sendable, Hashable {
         /// The peer is trusted.
         case trusted
@@ -22,7 +22,7 @@ public struct TrustDecision: Sendable {
     public let time: Date
     /// The chain as presented; nil if there was no trust.
     public let chain: PresentedChain?
-    /// The validated path that the decision rests on; nil if the peer was rejected before one was found, and for
+    /// The validated path that the decision is based on; nil if the peer was rejected before one was found, and for
     /// policies that validate no path.
     public let path: ValidatedPath?
     /// The pins that the policy looks for.
@@ -34,40 +34,40 @@ public struct TrustDecision: Sendable {
     public let notices: [TrustFailure]
     /// The work that the validation took.
     public let effort: ValidationEffort
-    /// The first instant at which the decision may no longer hold: the earliest end of all that it rests on.
+    /// The first instant at which the decision may no longer hold: the earliest end of everything it is based on.
     ///
-    /// From then on, a pool, a cache or an application that keeps using a connection has to ask again; ``holds(at:)``
-    /// compares the times. A decision ends
+    /// From then on, a pool, a cache or an application that keeps using a connection must evaluate again;
+    /// ``holds(at:)`` compares the times. A decision ends
     /// - after the last second (notAfter) of the certificate of its path that ends first, the leaf included
-    /// - after the last second (nextUpdate) of the revocation list that ends first, where lists were checked
-    /// - when the pins expire, where they are enforced
+    /// - after the last second (nextUpdate) of the revocation list that ends first, if lists were checked
+    /// - when the pins expire, if they are enforced
     /// - after the last second of the ``CertStore`` entry that matched
-    /// - when the document of a ``TrustServerStore`` is past its grace.
+    /// - when the grace period of a ``TrustServerStore``'s document ends.
     ///
-    /// A composite's decision ends with the first of the decisions that it rests on. Only what the decision rests on
+    /// A composite's decision ends with the first of the decisions that it is based on. Only the basis of the decision
     /// counts: pins that have expired and gave way to standard validation no longer matter, nor does the validity of a
-    /// certificate where pins alone decide. It is `.distantFuture` for a decision that rests on nothing with an end,
-    /// and for every rejection.
+    /// certificate if pins alone decide. It is `.distantFuture` for a decision whose basis has no end, and for every
+    /// rejection.
     public let holdsUntil: Date
     /// Whether the handshake has proved that the peer holds the private key of the leaf (proof of possession: the
     /// CertificateVerify of TLS 1.3, the signed key exchange or CertificateVerify of TLS 1.2).
     ///
-    /// A policy evaluates certificates, and certificates are public: anybody can replay a trusted chain without its
-    /// key. Policies, ``TrustManager/evaluate(_:at:)`` and the certificate callbacks of TLS libraries decide before
-    /// that proof: in their decisions this is false, and nothing may rely on them until the handshake is complete.
-    /// Adapters that see the end of the handshake set it to true, and report a decision to trust only then.
+    /// A policy evaluates certificates, and certificates are public: anyone can replay a trusted chain without its key.
+    /// Policies, ``TrustManager/evaluate(_:at:)`` and the certificate callbacks of TLS libraries decide before that
+    /// proof. In their decisions this is false, and nothing may rely on them until the handshake is complete. Adapters
+    /// that see the end of the handshake set it to true, and report a decision to trust only then.
     public package(set) var hasProofOfPossession = false
 
     /// Findings that sources of pins may act on once the decision is final; see ``TrustPolicy/tell(_:)``.
     public package(set) var findings: [PinFinding] = []
-    /// Where revocation lists may be looked for once the decision is final; see ``ServerTrust/tell(_:)`` and
-    /// ``ValidationOutcome/pathsToFollow``.
+    /// Paths whose certificates name download places of revocation lists, to be followed once the decision is final;
+    /// see ``ServerTrust/tell(_:)`` and ``ValidationOutcome/pathsToFollow``.
     public package(set) var pathsToFollow: [[X509Certificate]] = []
-    /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
+    /// The decisions of the composite's members that were evaluated, in their order; empty for any other policy.
     public package(set) var members: [TrustDecision] = []
-    /// What the document that the pins are from says about the host; nil if they are from no document that says it.
+    /// The entry about the host in the document that the pins are from; nil without such a document or entry.
     package internal(set) var entry: DocumentEntry?
-    /// The policy of a manager that made the decision; see ``HostLookup``.
+    /// The registration of the policy, in a manager, that made the decision; see ``HostLookup``.
     package var registration: UInt64?
 
     /// Makes a decision, for implementations of ``TrustPolicy``.
@@ -96,7 +96,7 @@ public struct TrustDecision: Sendable {
             }
     }
 
-    /// Whether the decision still holds at a time, as far as time decides.
+    /// Whether the decision still holds at a time, considering time alone.
     public func holds(at time: Date) -> Bool {
         // Written so that NaN is past every end.
         time < holdsUntil
@@ -115,7 +115,7 @@ public struct TrustDecision: Sendable {
         if case .trusted = verdict { true } else { false }
     }
 
-    /// Why the peer is not trusted; nil if it is.
+    /// The reason why the peer is not trusted; nil if it is trusted.
     public var failure: TrustFailure? {
         if case .rejected(let failure) = verdict { failure } else { nil }
     }

@@ -1,7 +1,7 @@
-/// Why a peer was not trusted: one reason, the facts, and what to do about it.
+/// The reason why a peer was not trusted, with the facts and the remedy.
 ///
 /// Its description is meant to be read: the reason, the chain as presented with the `sha256/…` of each key ready to
-/// paste, the configured pins, the valid paths that held none of them, and the remedy. Failures with equal codes are
+/// paste, the configured pins, the valid paths without any of the pins, and the remedy. Failures with equal codes are
 /// equal.
 public struct TrustFailure: HoldfastError {
     /// The reasons, a set that may grow.
@@ -9,7 +9,7 @@ public struct TrustFailure: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
     /// The certificate at fault, if there is one.
     public let certificate: X509Certificate?
@@ -19,13 +19,13 @@ public struct TrustFailure: HoldfastError {
     public internal(set) var chain: PresentedChain?
     /// The pins that were looked for.
     public internal(set) var pins: [Pin] = []
-    /// Valid paths that held none of the pins.
+    /// Valid paths without any of the pins.
     public internal(set) var paths: [ValidatedPath] = []
-    /// What the operating system said, if it rejected the chain: on Apple's platforms a `CFError`.
+    /// The operating system's error, if it rejected the chain: on Apple's platforms a `CFError`.
     public internal(set) var underlying: (any Error)?
     /// The result for each timestamp of the leaf, if too few of them count.
     package internal(set) var timestamps: [TimestampFinding] = []
-    /// Presented certificates that could not be used, and why.
+    /// Presented certificates that could not be used, and the reasons.
     package internal(set) var unusable: [UnusableCertificate] = []
 
     /// Makes a failure. Without a remedy it gets the usual one for its code.

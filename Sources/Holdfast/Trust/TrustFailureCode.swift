@@ -1,4 +1,4 @@
-// What helps against several of them.
+// Remedies that several codes share.
 private let betterSignature =
     "Have the certificate issued anew with ECDSA, RSA or Ed25519 and SHA-256 or better."
 private let betterKey =
@@ -9,7 +9,7 @@ private let issueForTLS =
     "Have the certificate issued for TLS: keyUsage digitalSignature, extendedKeyUsage for this purpose."
 
 extension TrustFailure.Code {
-    // What was presented
+    // Presented certificates
     /// The peer presented no certificate.
     public static var emptyChain: Self {
         Self("The server must send its certificate; check that a TLS server answers at this port.")
@@ -28,7 +28,7 @@ extension TrustFailure.Code {
     public static var unknownIssuer: Self {
         Self("Have the server send its intermediates, or add its root to the anchors if you trust it.")
     }
-    /// There is no anchor to build a path to.
+    /// No anchors are available to build a path to.
     public static var noAnchors: Self {
         Self("Give the anchors to trust, or install the system's CA certificates (package ca-certificates).")
     }
@@ -105,7 +105,7 @@ extension TrustFailure.Code {
             "Have the certificate issued by an authority that embeds timestamps, or exempt the anchor if it is private."
         )
     }
-    /// The log list is too old, so no timestamps were required; only ever a notice of a decision.
+    /// The log list is too old, so no timestamps were required. Occurs only as a notice of a decision.
     public static var transparencyNotEnforced: Self {
         Self("Give a newer log list; until then a certificate that no log has seen passes.")
     }
@@ -123,11 +123,11 @@ extension TrustFailure.Code {
     }
 
     // Policy
-    /// A valid path exists and holds none of the pins.
+    /// A valid path exists but has none of the pins.
     public static var pinMismatch: Self {
         Self("If the server's key changed on purpose, pin one of the keys above; otherwise someone is in the middle.")
     }
-    /// No certificate of the path has one of the candidate pins; only ever a notice of a decision.
+    /// No certificate of the path has one of the candidate pins. Occurs only as a notice of a decision.
     public static var candidatePinMismatch: Self {
         Self("Wait until the server has the key before you accept its pin; a candidate changes no decision.")
     }
@@ -139,7 +139,7 @@ extension TrustFailure.Code {
     public static var noUsablePins: Self {
         Self("Update the store, or have entries for the host published; a host without pins is not trusted.")
     }
-    /// The pins come from a document that is no longer fresh but still within its grace period; only ever a notice
+    /// The pins come from a document that is no longer fresh but still within its grace period. Occurs only as a notice
     /// of a decision.
     public static var pinsPastTheirTime: Self {
         Self(
@@ -150,11 +150,11 @@ extension TrustFailure.Code {
     public static var hostRetired: Self {
         Self("Do not call this host anymore: the application's pin file says that it is retired.")
     }
-    /// The path ends in an anchor that is trusted in debug builds only; only ever a notice of a decision.
+    /// The path ends in an anchor that is trusted in debug builds only. Occurs only as a notice of a decision.
     public static var debugAnchorUsed: Self { Self("Make sure that a release build does not ask for debug overrides.") }
     /// The policy does not cover the host that was dialed.
     public static var hostNotCovered: Self { Self("Ask the policy of this host, or one whose pattern covers it.") }
-    /// The policy needs to know the host that was dialed and was not told.
+    /// The policy needs the host that was dialed, and the caller did not give it.
     public static var hostUnknown: Self {
         Self("Say which host was dialed: evaluate(ServerTrust(…, host:), at:) instead of a bare trust.")
     }
@@ -168,7 +168,7 @@ extension TrustFailure.Code {
     public static var invalidConfiguration: Self {
         Self("Correct the policy's configuration: what was expected and what was found say how.")
     }
-    /// Validation is switched off for this host; only ever a notice of a decision, never a reason to reject.
+    /// Validation is switched off for this host. Occurs only as a notice of a decision, never as a reason to reject.
     public static var validationDisabled: Self {
         Self("Give the host a policy that validates before the application ships.")
     }

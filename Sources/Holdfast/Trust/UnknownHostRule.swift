@@ -1,4 +1,4 @@
-/// What a ``TrustManager`` decides about a host for which it has no policy.
+/// The decision of a ``TrustManager`` about a host for which it has no policy.
 public enum UnknownHostRule: String, Sendable, Hashable, CaseIterable {
     /// Rejects it with `noPolicyForHost`.
     case reject

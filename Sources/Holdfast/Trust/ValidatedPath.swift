@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// A certification path that passed every rule: the leaf, the issuers above it, the anchor last.
 ///
-/// Holding one is the proof: a ``ChainValidator`` makes one only after it has validated the chain, and pins are matched
-/// against it, never against what was merely presented.
+/// A value of this type is the proof: a ``ChainValidator`` makes one only after it has validated the chain. Pins are
+/// matched against it, never against the certificates as presented.
 public struct ValidatedPath: Sendable, Hashable {
     /// The certificates, leaf first, anchor last; never empty. A leaf that is itself an anchor is the only one.
     public let certificates: [X509Certificate]

@@ -1,10 +1,10 @@
-/// What a peer's certificate has to prove; a path must allow this purpose.
+/// The purpose that a peer's certificate must prove; every certificate of a path must allow it.
 public enum ValidationPurpose: Sendable, Hashable {
     /// A TLS server (extendedKeyUsage serverAuth) of this identity: the host that was dialed.
     ///
-    /// In a ``ServerTrust`` nil means that the caller did not say which host (as with a bare `SecTrust`); a policy
-    /// finds out before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name
-    /// unchecked, which `sslValidateHostName = false` asks for.
+    /// In a ``ServerTrust`` nil means that the caller did not state the host (as with a bare `SecTrust`); a policy
+    /// determines it before it validates, see ``PolicyScope/purpose(of:)``. To a ``ChainValidator`` nil leaves the name
+    /// unchecked, as `sslValidateHostName = false` requires.
     case server(identity: DialedHost?)
     /// A TLS client (extendedKeyUsage clientAuth); the application decides what its name means.
     case client
@@ -23,18 +23,19 @@ public enum ValidationPurpose: Sendable, Hashable {
     }
 }
 
-/// The result of a validation: the path that was found, or why there is none, and the work it took.
+/// The result of a validation: the path that was found or the reason why there is none, and the work it took.
 public struct ValidationOutcome: Sendable {
     /// The first valid path that the caller accepted.
     public let path: ValidatedPath?
     /// Valid paths that the caller did not accept, in the order found.
     public let otherPaths: [ValidatedPath]
-    /// Why no path is valid, the most informative reason of the search; nil if a valid path was found and the search
-    /// was not cut short.
+    /// The reason why no path is valid, the most informative one of the search; nil if a valid path was found and the
+    /// search was not cut short.
     public let failure: TrustFailure?
     /// The work that the search took.
     public internal(set) var effort: ValidationEffort
-    /// Presented certificates that could not be used, and why; they do not end a search that succeeds without them.
+    /// Presented certificates that could not be used, and the reasons; they do not end a search that succeeds without
+    /// them.
     package let unusable: [UnusableCertificate]
     /// Requirements that were skipped, such as timestamps while the log list is too old.
     public let notices: [TrustFailure]
@@ -111,10 +112,10 @@ public struct ValidationEffort: Sendable, Hashable {
     }
 }
 
-/// A presented certificate that no path can use, and why.
+/// A presented certificate that no path can use, and the reason.
 package struct UnusableCertificate: Sendable, Hashable {
     /// Its position in the presented chain; the leaf is 0.
     package let position: Int
-    /// Why it cannot be used.
+    /// The reason why it cannot be used.
     package let reason: CertificateError
 }

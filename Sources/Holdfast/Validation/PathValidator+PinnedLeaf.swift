@@ -1,14 +1,14 @@
 import struct Foundation.Date
 
 extension PathValidator {
-    /// Whether the given lists refuse a certificate that is itself trusted, such as a pinned leaf. It needs no issuer,
-    /// but its issuer may have revoked it; nil if it is not revoked.
+    /// The failure if the given lists refuse a certificate that is itself trusted, such as a pinned leaf; nil if it is
+    /// not revoked. The leaf needs no issuer, but its issuer may have revoked it.
     ///
     /// A list counts if its issuer is known, from the chain, the anchors or the configuration. If lists name an unknown
     /// issuer, the status is unknown; otherwise a peer could hide a revocation by leaving the issuer out.
     /// - Parameters:
     ///   - isKnown: whether the certificate itself is pinned. If only its key is pinned, the holder of the key chose
-    ///     the rest, and can put the key into another certificate.
+    ///     the other fields, and can put the key into another certificate.
     ///   - certificates: issuers from the configuration.
     ///   - revocation: the current lists.
     func revocationFailure(
@@ -16,8 +16,8 @@ extension PathValidator {
         knowing certificates: [X509Certificate], under revocation: Revocation, at time: Date,
         effort: inout ValidationEffort
     ) -> TrustFailure? {
-        // Only a self-signed certificate needs no status from others; if a status is required, an unknown one does not
-        // count.
+        // Only a self-signed certificate needs no status from other authorities. If a status is required, an unknown
+        // one is refused.
         if leaf.isSelfIssued {
             if isKnown { return nil }
             if revocation.unknownLeaf != .fails {
@@ -30,7 +30,7 @@ extension PathValidator {
                 if SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
             }
         }
-        // Any known issuer that signed the leaf can revoke it, no matter how it is known.
+        // Any known issuer that signed the leaf can revoke it, regardless of the source of its certificate.
         let name = leaf.issuer.folded
         let configured = certificates.filter { $0.subject == leaf.issuer || name != nil && $0.subject.folded == name }
         let issuers = chain.certificates.dropFirst() + configured.map(\.der)

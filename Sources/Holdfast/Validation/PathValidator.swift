@@ -5,24 +5,24 @@ public import struct Foundation.Date
 ///
 /// It performs no I/O, never blocks, and does no more work than its limits allow.
 public struct PathValidator: ChainValidator {
-    /// Where the anchors come from; each validation asks once.
+    /// The source of the anchors, read once in each validation.
     private var source: any AnchorSource
-    /// Which rules a path must keep.
+    /// The rules that a path must satisfy.
     package let profile: ValidationProfile
     /// The budget of one validation.
     package let limits: ValidationLimits
-    /// Where verified paths are remembered; nil if none are.
+    /// The cache of verified paths; nil if none are remembered.
     package private(set) var cache: VerifiedPathCache?
-    /// The suffixes under which strangers register names; with `.strict` no wildcard may be directly above one. If nil,
-    /// that is not checked.
+    /// The suffixes under which strangers register names. With `.strict` no wildcard may be directly above one; nil
+    /// switches that check off.
     package private(set) var publicSuffixes: PublicSuffixList?
-    /// Where the revocation lists come from; each validation asks once.
+    /// The source of the revocation lists, read once in each validation.
     package let revocationSource: any RevocationSource
     /// Whether it may fetch lists, so that outcomes contain the paths to follow.
     private let fetchesLists: Bool
-    /// Which certificate policies a path must have.
+    /// The certificate policies that a path must have.
     package let certificatePolicies: CertificatePolicies
-    /// Which timestamps of transparency logs the leaf of a server must have.
+    /// The timestamps of transparency logs that the leaf of a server must have.
     package private(set) var transparency: Transparency
     private var checksValidity = true
 
@@ -36,17 +36,19 @@ public struct PathValidator: ChainValidator {
 
     /// Makes a validator.
     /// - Parameters:
-    ///   - anchors: what is trusted from the start: ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors are
-    ///     used from the next validation on. An empty set makes every validation fail with `noAnchors`.
-    ///   - profile: which rules a path must keep.
+    ///   - anchors: the certificates that are trusted from the start: ``TrustAnchors``, or a ``TrustAnchorStore``,
+    ///     whose new anchors are used from the next validation on. An empty set makes every validation fail with
+    ///     `noAnchors`.
+    ///   - profile: the rules that a path must satisfy.
     ///   - limits: the budget of one validation.
     ///   - revocation: whether and how revocation is checked: ``Revocation``, or a ``RevocationStore``, whose new lists
     ///     are used from the next validation on. By default it is not checked.
-    ///   - certificatePolicies: which certificate policies a path must have; by default those that its authorities require.
+    ///   - certificatePolicies: the certificate policies that a path must have; by default those that its authorities
+    ///     require.
     ///   - transparency: whether the leaf of a server must have timestamps of transparency logs; by default none are
     ///     required.
     ///   - publicSuffixes: the suffixes above which `.strict` allows no wildcard.
-    ///   - cache: where verified paths are remembered, which several validators may share.
+    ///   - cache: the cache of verified paths, which several validators may share.
     public init(
         anchors: any AnchorSource, profile: ValidationProfile = .standard,
         limits: ValidationLimits = ValidationLimits(), revocation: some RevocationSource = Revocation.none,
@@ -64,8 +66,9 @@ public struct PathValidator: ChainValidator {
         self.cache = cache
     }
 
-    /// Every rule but that of validity, to anchors that a policy pins: for policies whose pins alone decide about trust
-    /// and expiry. It has no cache, because a cached path would count as valid in time.
+    /// Returns a validator with every rule but that of validity, and with anchors that a policy pins: for policies
+    /// whose pins alone decide about trust and expiry. It has no cache, because a cached path would count as valid in
+    /// time.
     func ignoringValidity(to anchors: TrustAnchors) -> PathValidator {
         var validator = self
         validator.source = anchors
@@ -85,7 +88,7 @@ public struct PathValidator: ChainValidator {
         validate(chain, for: purpose, at: time, spent: ValidationEffort(), accepting: accepting)
     }
 
-    /// Looks for a valid path on what is left of the decision's budget; see
+    /// Looks for a valid path with the rest of the decision's budget; see
     /// ``ChainValidator/validate(_:for:at:spent:accepting:)``.
     public func validate(
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, spent: ValidationEffort,
@@ -117,8 +120,8 @@ public struct PathValidator: ChainValidator {
         return outcome
     }
 
-    /// Tells the sources of revocation lists and of logs that a decision by this validator is final, so that they may
-    /// fetch what it lacked. Validating starts nothing.
+    /// Notifies the sources of revocation lists and of logs that a decision by this validator is final, so that they
+    /// may fetch missing data. Validating starts nothing.
     public func noteUse(following paths: [[X509Certificate]]) {
         revocationSource.noteUse(following: paths)
         transparency.noteUse()
@@ -137,25 +140,25 @@ public struct PathValidator: ChainValidator {
         if case .server = purpose { transparency.demand } else { nil }
     }
 
-    /// What one validation has to find out.
+    /// The input of one validation.
     struct Query {
         let chain: PresentedChain
         let purpose: ValidationPurpose
         let time: Int64
-        /// nil for the current ones.
+        /// The anchors; nil for the current ones.
         var anchors: TrustAnchors?
-        /// nil for the current one.
+        /// The revocation lists; nil for the current ones.
         var revocation: Revocation?
-        /// Which presented certificates count as anchors as well, such as pinned ones.
+        /// The presented certificates that count as anchors as well, such as pinned ones.
         var isTrusted: ((X509Certificate) -> Bool)?
         /// Whether the rules for certificates are left out, so that only signatures and revocation are checked.
         var skipsRules = false
-        /// Which timestamps the leaf must have, whatever the list's age.
+        /// The timestamps that the leaf must have, whatever the list's age.
         var transparency: TransparencyDemand?
-        /// What the decision has cost so far.
+        /// The cost of the decision so far.
         var spent = ValidationEffort()
 
-        /// What a decision for a path has to state.
+        /// The notices of a decision for a path.
         func notices(about path: ValidatedPath?) -> [TrustFailure] {
             path.flatMap { transparency?.notice(about: $0, at: time) }.map { [$0] } ?? []
         }

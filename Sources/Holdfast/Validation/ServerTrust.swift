@@ -4,7 +4,8 @@ import struct Foundation.Date
 import Security
 #endif
 
-/// The value that a ``TrustPolicy`` evaluates: what a handshake presented, its purpose, and how to validate it.
+/// The value that a ``TrustPolicy`` evaluates: the chain that a handshake presented, its purpose, and the validator for
+/// it.
 public struct ServerTrust: Sendable {
     private enum Presented: Sendable {
         case chain(PresentedChain)
@@ -12,15 +13,15 @@ public struct ServerTrust: Sendable {
     }
 
     private let presented: Presented
-    /// What the chain has to prove: a server, with the host that was dialed, or a client, which is evaluated without
-    /// one.
+    /// The purpose that the chain must prove: a server, with the host that was dialed, or a client, which is evaluated
+    /// without a host.
     public let purpose: ValidationPurpose
     /// Builds and validates paths: Holdfast with a set of anchors, or the operating system.
     public let validator: any ChainValidator
     /// The budget of the decision, if several policies make it together.
     private var budget: SharedBudget?
 
-    /// Combines what a handshake presented with how to validate it; nothing is read or verified yet.
+    /// Combines the chain that a handshake presented with its validator; nothing is read or verified yet.
     public init(chain: PresentedChain, purpose: ValidationPurpose, validator: any ChainValidator) {
         presented = .chain(chain)
         self.purpose = purpose
@@ -50,21 +51,21 @@ public struct ServerTrust: Sendable {
         return trust
     }
 
-    /// What the policies that share the budget have spent; nil if one policy decides alone.
+    /// The cost of the policies that share the budget; nil if one policy decides alone.
     var spent: ValidationEffort? { budget?.spent }
 
-    /// Charges what a policy did in addition to ``validate(for:at:spent:accepting:)``.
+    /// Charges work of a policy in addition to ``validate(for:at:spent:accepting:)``.
     func charge(_ effort: ValidationEffort) { budget?.charge(effort) }
 
-    /// Tells the validator that a decision about this trust is final: its sources may fetch the revocation lists or the
-    /// log list that the decision lacked.
+    /// Notifies the validator that a decision about this trust is final: its sources may fetch the revocation lists or
+    /// the log list that the decision lacked.
     ///
     /// Evaluating starts nothing, so the code that returns a decision to its user calls this and
     /// ``TrustPolicy/tell(_:)``; a ``TrustManager`` and the adapters do so.
     public func tell(_ decision: TrustDecision) { validator.noteUse(following: decision.pathsToFollow) }
 
     /// Lets the validator look for a path; see ``ChainValidator/validate(_:for:at:spent:accepting:)``.
-    /// - Parameter own: what the calling policy has spent by itself.
+    /// - Parameter own: the cost of the calling policy so far.
     func validate(
         for purpose: ValidationPurpose, at time: Date, spent own: ValidationEffort,
         accepting: (ValidatedPath) -> Bool
@@ -81,7 +82,7 @@ public struct ServerTrust: Sendable {
     ) -> ValidationOutcome {
         switch presented {
         case .chain(let chain):
-            // A validator that ignores earlier spending is not called once the budget is spent.
+            // Check the limits here: once the budget is spent, do not call a validator that ignores earlier spending.
             let limits = validator.pathValidator?.limits ?? ValidationLimits()
             guard spent == ValidationEffort() || !limits.areUsedUp(by: spent) else {
                 let failure = PathSearch.budgetExceeded("the limit of one decision")
@@ -93,7 +94,7 @@ public struct ServerTrust: Sendable {
     }
 
     #if canImport(Security)
-    /// The trust that one of the system's connections handed out; nil if this was made from a chain.
+    /// The trust that one of the system's connections provided; nil if this was made from a chain.
     var handedOut: SecTrust? {
         switch presented {
         case .chain: nil
@@ -102,7 +103,8 @@ public struct ServerTrust: Sendable {
     }
     #endif
 
-    /// A server's chain, to be validated by Holdfast against the given anchors in the `.standard` profile.
+    /// Makes the trust of a server's chain, to be validated by Holdfast against the given anchors in the `.standard`
+    /// profile.
     /// - Parameters:
     ///   - certificates: DER, leaf first, as presented.
     ///   - host: the host that was dialed.
@@ -113,11 +115,11 @@ public struct ServerTrust: Sendable {
             validator: PathValidator(anchors: anchors))
     }
 
-    /// The host that was dialed; nil for a client, or if the caller did not say.
+    /// The host that was dialed; nil for a client, or if the caller did not state it.
     public var host: DialedHost? { purpose.host }
 }
 
-/// A validator that knows the chain only after evaluating it: the operating system. Reading the chain first would cost
+/// A validator that has the chain only after evaluating it: the operating system. Reading the chain first would cost
 /// another evaluation for each connection.
 protocol EvaluatingValidator: ChainValidator {
     /// The chain of the first evaluation, which this call performs if necessary.

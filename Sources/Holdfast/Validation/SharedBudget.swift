@@ -1,12 +1,12 @@
 import struct Foundation.Date
 
-/// The one budget of a decision that several policies make together: what its validations have cost so far, and what
-/// they found.
+/// The one budget of a decision that several policies make together, with the cost and the results of its validations
+/// so far.
 ///
-/// Members of a composite usually need the same path. A validation reuses what an earlier one found, so members do not
-/// use up the budget, and a hostile chain costs as much as under one policy.
+/// Members of a composite usually need the same path. A validation reuses the results of an earlier one, so members do
+/// not use up the budget, and a hostile chain costs no more than under one policy.
 final class SharedBudget: Sendable {
-    /// The question that a validation was asked.
+    /// The input of a validation.
     private struct Question: Hashable {
         let purpose: ValidationPurpose
         let time: Date
@@ -19,14 +19,14 @@ final class SharedBudget: Sendable {
 
     private let state = Lock(State())
 
-    /// What everything has cost so far.
+    /// The total cost so far.
     var spent: ValidationEffort { state.withLock { $0.spent } }
 
     /// Charges work done outside of ``validate(for:at:accepting:by:)``.
     func charge(_ effort: ValidationEffort) { state.withLock { $0.spent += effort } }
 
     /// Reuses an earlier validation if possible, and otherwise runs another.
-    /// - Parameter validation: validates, given what was spent before.
+    /// - Parameter validation: validates, given the cost of earlier validations.
     func validate(
         for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool,
         by validation: (ValidationEffort) -> ValidationOutcome
@@ -42,7 +42,7 @@ final class SharedBudget: Sendable {
         return outcome
     }
 
-    /// nil if the earlier search ended with a path that is not accepted here, because another path may be.
+    /// - Returns: nil if the earlier search ended with a path that is not accepted here, because another path may be.
     private func answer(from known: ValidationOutcome, _ accepting: (ValidatedPath) -> Bool) -> ValidationOutcome? {
         var effort = ValidationEffort()
         var others: [ValidatedPath] = []

@@ -5,8 +5,8 @@ import Security
 /// Keeps data in the keychain: on this device only, readable after the first unlock, and not synchronized.
 ///
 /// Each key is one generic password item. Several processes of one access group may use it at once: an item has the
-/// SHA-256 of its content (`kSecAttrGeneric`), and is replaced only if that has not changed. On macOS a program has to
-/// be signed with an application identifier to use this keychain.
+/// SHA-256 of its content (`kSecAttrGeneric`), and is replaced only if that has not changed. On macOS a program must be
+/// signed with an application identifier to use this keychain.
 public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     /// The items' service.
     package let service: String
@@ -22,7 +22,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
         self.accessGroup = accessGroup
     }
 
-    /// The data stored under a key; nil if there is none.
+    /// The data stored under a key; nil if none is stored.
     /// - Throws: ``KeychainError`` if there is data that cannot be read, for example before the first unlock.
     public func load(forKey key: String) throws -> Data? {
         var query = item(key)
@@ -39,7 +39,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
         }
     }
 
-    /// Stores data under a key, in place of what was there.
+    /// Stores data under a key and replaces the previous data.
     /// - Throws: ``KeychainError``; the previous data stays.
     public func replace(_ data: Data, forKey key: String) throws {
         var status = update(item(key), data)
@@ -51,7 +51,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
         guard status == errSecSuccess else { throw KeychainError(.notWritten, status: status, key: key) }
     }
 
-    /// Stores data under a key if `old` is stored there, as one step of the keychain.
+    /// Stores data under a key if `old` is stored there, as one atomic step of the keychain.
     /// - Returns: false if something other than `old` is stored.
     /// - Throws: ``KeychainError``; nothing has changed then.
     public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
@@ -102,7 +102,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     }
 }
 
-/// Why an operation of the keychain failed.
+/// The reason why an operation of the keychain failed.
 public struct KeychainError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<KeychainError>
@@ -111,7 +111,7 @@ public struct KeychainError: HoldfastError {
     public let code: Code
     /// The keychain's status code, one of Security.framework's `errSec…`.
     public let status: Int32
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     package init(_ code: Code, status: Int32, key: String) {
@@ -123,7 +123,7 @@ public struct KeychainError: HoldfastError {
             remedy: "Before the first unlock the keychain is closed; `security error` explains a status.")
     }
 
-    /// The system's text for a status code; nil if it has none.
+    /// The system's text for a status code; nil if the system has none.
     private static func message(of status: Int32) -> String? { SecCopyErrorMessageString(status, nil) as String? }
 }
 

@@ -13,7 +13,7 @@ extension TrustManager {
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public func protect(
         _ options: sec_protocol_options_t, dialing host: DialedHost, anchors: TrustAnchors? = nil,
         revocation: SystemRevocation = .system
@@ -41,12 +41,12 @@ extension TrustManager {
     /// let validator = manager.certificateValidator(dialing: host)
     /// let connection = NetworkConnection(to: endpoint) { TLS().certificateValidator(validator) }
     /// ```
-    /// It sets nothing else. Require at least TLS 1.2, and turn resumption off: the system does not ask the validator
-    /// about a session that it resumes. ``protect(_:dialing:anchors:revocation:)`` does both for a `NWConnection`.
+    /// It sets nothing else. Require at least TLS 1.2, and turn resumption off: the system does not call the validator
+    /// for a session that it resumes. ``protect(_:dialing:anchors:revocation:)`` does both for a `NWConnection`.
     /// - Parameters:
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public func certificateValidator(
         dialing host: DialedHost, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) -> @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool {

@@ -5,11 +5,11 @@ import Security
 /// Serializes the evaluations of one of the system's trusts, no matter which of Holdfast's objects they come from.
 ///
 /// An evaluation sets policy, date and anchors, and restores them: a concurrent one would use the wrong settings. A
-/// session may ask about one connection more than once. The lock belongs to the trust, so no connection waits for
+/// session may evaluate one connection more than once. The lock belongs to the trust, so no connection waits for
 /// another one's evaluation.
 final class EvaluationLock: Sendable {
     private struct Entry {
-        /// Held during an evaluation, which may wait for the network; a ``Lock`` is for a few instructions.
+        /// Held during an evaluation, which may wait for the network; a ``Lock`` is only for a few instructions.
         let lock = NSLock()
         var owners = 0
     }
@@ -20,7 +20,7 @@ final class EvaluationLock: Sendable {
     private let trust: Swift.ObjectIdentifier
     private let lock: NSLock
 
-    /// - Parameter trust: identified by its address, so the caller has to keep it as long as this lock.
+    /// - Parameter trust: identified by its address, so the caller must keep it as long as this lock.
     init(of trust: SecTrust) {
         let identifier = Swift.ObjectIdentifier(trust)
         self.trust = identifier

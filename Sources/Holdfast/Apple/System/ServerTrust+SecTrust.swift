@@ -2,17 +2,17 @@
 public import Security
 
 extension ServerTrust {
-    /// What a connection of the system presented, for the system to validate.
+    /// Makes a trust of the evidence that a connection of the system presented, for the system to validate.
     ///
-    /// This does not ask the system anything yet. A decision evaluates the trust once, with its own policy, time and
-    /// anchors, and then restores what the application had set. Two things cannot be restored, because the system has
-    /// no call for them: if the application had added anchors to the system's, the system's no longer count; a trust
-    /// without a date keeps the date of its first evaluation.
+    /// The system evaluates nothing yet. A decision evaluates the trust once, with its own policy, time and anchors,
+    /// and then restores the settings of the application. Two things cannot be restored, because the system has no call
+    /// for them: if the application had added anchors to the system's, the system's no longer count; a trust without a
+    /// date keeps the date of its first evaluation.
     /// - Parameters:
     ///   - secTrust: the trust that the connection provided; do not evaluate it while a decision does.
     ///   - host: the host that was dialed; nil if it is not known, which only a policy for one exact name accepts.
     ///   - anchors: the only anchors; nil for those that are set on the trust, by default those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(
         _ secTrust: SecTrust, host: DialedHost?, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system
     ) {
@@ -27,7 +27,7 @@ extension ServerTrust {
             evaluatedBy: SystemChainValidator(trust, of: host, anchors: anchors, revocation: revocation))
     }
 
-    /// The system's trust: the one from which this was made, otherwise one made from the chain; nil if the system
+    /// The system's trust: the one from which this was made, otherwise a new one made from the chain; nil if the system
     /// cannot read one of its certificates.
     public var secTrust: SecTrust? { handedOut ?? SystemTrust(chain, for: purpose)?.secTrust }
 }

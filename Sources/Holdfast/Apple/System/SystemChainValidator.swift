@@ -11,7 +11,7 @@ public import struct Foundation.Date
 public struct SystemChainValidator: ChainValidator {
     /// The anchors; nil for those of the system, or those that were set on the `SecTrust`.
     package let anchors: TrustAnchors?
-    /// Whether the system is asked to check revocation.
+    /// Whether the system checks revocation.
     package let revocation: SystemRevocation
     /// The trust that a connection provided; any other chain gets a new one.
     let trust: SystemTrust?
@@ -20,7 +20,7 @@ public struct SystemChainValidator: ChainValidator {
     /// Makes a validator for chains in DER, such as those of SwiftNIO.
     /// - Parameters:
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         self.anchors = anchors
         self.revocation = revocation
@@ -35,19 +35,19 @@ public struct SystemChainValidator: ChainValidator {
         self.host = host
     }
 
-    /// Holdfast's own validator with its standard settings: the system's revocation is not used where pins alone
-    /// decide.
+    /// Holdfast's own validator with its standard settings. If pins alone decide, the system's revocation is not used.
     public var pathValidator: PathValidator? { PathValidator(anchors: anchors ?? TrustAnchors([])) }
 
     /// Does nothing: the system fetches lists itself.
     public func noteUse(following paths: [[X509Certificate]]) {}
 
-    /// Asks the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's date.
+    /// Evaluates with the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's
+    /// date.
     public func validate(
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         guard !chain.certificates.isEmpty else { return Self.noCertificate(purpose, chain) }
-        // The system would evaluate a purpose other than the requested one.
+        // The system cannot evaluate a custom purpose: it would evaluate another one.
         if case .extendedKeyUsage(let identifier) = purpose {
             return Self.failed(
                 .wrongExtendedKeyUsage, Self.expectation(purpose), identifier.quoted, purpose, chain,
@@ -71,7 +71,7 @@ public struct SystemChainValidator: ChainValidator {
                 .rejectedBySystem, Self.expectation(purpose), reason.text, purpose, chain,
                 underlying: reason.underlying)
         }
-        // Without the presented leaf, the system has evaluated something else.
+        // Without the presented leaf, the system has evaluated another chain.
         guard let leaf = evaluation.chain.first, leaf == chain.leaf else {
             return Self.failed(
                 .rejectedBySystem, "the chain that was presented", "an evaluation of another", purpose, chain)

@@ -1,7 +1,7 @@
 #if canImport(Security)
 import Security
 
-/// Whether the operating system is asked to check revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
+/// Whether the operating system checks revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
 /// itself: a ``Revocation`` with lists is only for ``PathValidator``.
 public enum SystemRevocation: Sendable, Hashable {
     /// The system's default.
@@ -17,7 +17,7 @@ public enum SystemRevocation: Sendable, Hashable {
     /// system already has it.
     case withoutNetwork
 
-    /// nil if the system is not asked; inner nil if it makes no policy.
+    /// The policy to set; nil if the system's default applies, inner nil if the system makes no policy.
     var policy: SecPolicy?? {
         switch self {
         case .system, .withoutNetwork: nil

@@ -3,16 +3,16 @@ import Dispatch
 import Foundation
 package import Security
 
-/// One `SecTrust`, and how to evaluate it.
+/// One `SecTrust`, with its evaluation.
 ///
 /// Security.framework serializes each of its calls on a trust; the lock here keeps the calls of one evaluation
 /// together. The lock belongs to the system's trust, however many of these values were made from it.
 package final class SystemTrust: Sendable {
     /// The result of an evaluation.
     struct Evaluation: Sendable {
-        /// DER of the evaluated chain, leaf first, anchor last; empty if there was none.
+        /// DER of the evaluated chain, leaf first, anchor last; empty if the system built none.
         let chain: [[UInt8]]
-        /// Why the system does not trust it; nil if it does.
+        /// The reason why the system does not trust it; nil if it does.
         let failure: Failure?
     }
 
@@ -26,7 +26,7 @@ package final class SystemTrust: Sendable {
     /// The chain of the first evaluation.
     private let known = Lock<[[UInt8]]?>(nil)
 
-    /// Does not ask the system anything yet.
+    /// Keeps the trust; the system evaluates nothing yet.
     package init(_ trust: SecTrust) {
         reference = SharedReference(trust)
         evaluating = EvaluationLock(of: trust)
@@ -56,12 +56,12 @@ package final class SystemTrust: Sendable {
         }
     }
 
-    /// Evaluates the trust for a purpose at a time; afterward its policies, anchors and date are what they were before.
+    /// Evaluates the trust for a purpose at a time; afterward its policies, anchors and date are restored.
     ///
-    /// It may block: the system asks its daemon, and fetches missing certificates from the network.
+    /// It may block: the system queries its daemon, and fetches missing certificates from the network.
     /// - Parameters:
     ///   - anchors: the anchors; nil for those that are set on the trust, by default the system's.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     func evaluate(
         for purpose: ValidationPurpose, at time: Date, anchors: TrustAnchors?, revocation: SystemRevocation
     ) -> Evaluation {
@@ -84,7 +84,7 @@ package final class SystemTrust: Sendable {
         defer { settings.restore(to: trust, date: date != nil, anchors: anchors != nil) }
         guard let policies = Self.policies(for: purpose, revocation),
             SecTrustSetPolicies(trust, policies as CFTypeRef) == errSecSuccess,
-            // The system keeps this in the policies that are set, so it comes after them.
+            // The system keeps this in the policies that are set, so set it after them.
             revocation != .withoutNetwork && settings.allowsNetworkFetch
                 || SecTrustSetNetworkFetchAllowed(trust, false) == errSecSuccess,
             date.map({ SecTrustSetVerifyDate(trust, $0 as CFDate) == errSecSuccess }) ?? true,
@@ -95,7 +95,7 @@ package final class SystemTrust: Sendable {
         return Evaluation(chain: Self.chain(of: trust), failure: failure)
     }
 
-    /// Why the system does not trust the trust with its current settings; nil if it does. It may block.
+    /// The reason why the system does not trust the trust with its current settings; nil if it does. It may block.
     private static func failure(of trust: SecTrust) -> Failure? {
         var error: CFError?
         return unsafe SecTrustEvaluateWithError(trust, &error) ? nil : failure(error)
@@ -114,7 +114,7 @@ package final class SystemTrust: Sendable {
                 answer.withLock { $0 = failure }
                 isDone.signal()
             }
-            // Then the closure is not called.
+            // In this case the closure is not called.
             if status != errSecSuccess { isDone.signal() }
         }
         isDone.wait()
@@ -124,7 +124,7 @@ package final class SystemTrust: Sendable {
     private static let unsettable = Evaluation(
         chain: [], failure: Failure(text: "a trust that takes neither policy, date nor anchors", underlying: nil))
 
-    /// nil if the system makes none.
+    /// The policies of a purpose; nil if the system makes none.
     private static func policies(for purpose: ValidationPurpose, _ revocation: SystemRevocation) -> CFArray? {
         switch revocation.policy {
         case nil: return [policy(for: purpose)] as CFArray
@@ -159,7 +159,7 @@ package final class SystemTrust: Sendable {
         return (certificates ?? []).map { [UInt8](SecCertificateCopyData($0) as Data) }
     }
 
-    /// nil if the system cannot read one of them.
+    /// The system's certificates; nil if the system cannot read one of them.
     private static func certificates(_ chain: [[UInt8]]) -> [SecCertificate]? {
         let read = chain.compactMap { SecCertificateCreateWithData(nil, Data($0) as CFData) }
         return read.count == chain.count ? read : nil

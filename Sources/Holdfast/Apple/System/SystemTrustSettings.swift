@@ -2,17 +2,17 @@
 import Foundation
 import Security
 
-/// What was set on a `SecTrust` before an evaluation, to be restored after it.
+/// The settings of a `SecTrust` before an evaluation, to be restored after it.
 struct SystemTrustSettings {
     private let policies: CFArray
-    /// nil if the application set none.
+    /// The anchors; nil if the application set none.
     private let anchors: CFArray?
-    /// 0 if the system says that there is none.
+    /// The date; 0 if the trust has none.
     private let date: CFAbsoluteTime
-    /// The system keeps it in the policies, so it is restored with them.
+    /// Whether the network may be used. The system keeps it in the policies, so it is restored with them.
     let allowsNetworkFetch: Bool
 
-    /// nil if the trust does not say.
+    /// - Returns: nil if the settings cannot be read.
     init?(of trust: SecTrust) {
         var policies: CFArray?
         var anchors: CFArray?
@@ -27,7 +27,7 @@ struct SystemTrustSettings {
         date = SecTrustGetVerifyTime(trust)
     }
 
-    /// Each of these calls discards the result of the evaluation.
+    /// Restores the settings. Each of these calls discards the result of the evaluation.
     /// - Parameters:
     ///   - date: whether it was changed. The system gives a trust without a date the time of its first evaluation, and
     ///     no call removes it again.

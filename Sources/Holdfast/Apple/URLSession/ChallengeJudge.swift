@@ -1,11 +1,11 @@
 #if canImport(Security)
-/// Decides about the server of a challenge.
+/// Evaluates the server of a challenge.
 package protocol ChallengeJudge: Sendable {
     /// Whether a server is trusted. It prepares the policy first, and blocks no thread of the caller.
     func decision(for trust: SystemTrust, host: DialedHost) async -> TrustDecision
 }
 
-/// With the policies of a manager.
+/// Evaluates with the policies of a manager.
 struct ManagerJudge: ChallengeJudge {
     let manager: TrustManager
     let anchors: TrustAnchors?

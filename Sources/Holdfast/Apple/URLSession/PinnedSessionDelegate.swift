@@ -15,7 +15,8 @@ public import FoundationNetworking
 /// The host is the one that the session dialed. For a trusted server, the answer is a credential. For any other server,
 /// the challenge is canceled and the task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's
 /// observers have the reason. The session handles every other authentication method as if there were no delegate.
-/// Decisions are made on a separate queue, after the policy has what it was waiting for, such as its first document.
+/// Decisions are made on a separate queue, after the policy has the data that it was waiting for, such as its first
+/// document.
 ///
 /// A subclass must call `super` in the two challenge methods, or not override them. To keep your own delegate, await
 /// ``response(to:)`` in it. A subclass is not isolated to the main actor, even in an app whose declarations are by
@@ -32,7 +33,7 @@ nonisolated open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// The answer to a challenge.
     public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
-    /// The most hosts whose last failure is remembered; beyond that, all failures are forgotten.
+    /// The maximum number of hosts whose last failure is remembered; beyond that, all failures are forgotten.
     private static let maximumRemembered = 1_000
 
     private let judge: any ChallengeJudge
@@ -42,7 +43,7 @@ nonisolated open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// - Parameters:
     ///   - manager: the manager whose policies decide.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(manager: TrustManager, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         judge = ManagerJudge(manager: manager, anchors: anchors, revocation: revocation)
     }
@@ -52,7 +53,7 @@ nonisolated open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
 
     package init(judge: any ChallengeJudge) { self.judge = judge }
 
-    /// Why the last connection to a host was rejected; nil if it was not.
+    /// The reason why the last connection to a host was rejected; nil if it was not.
     /// - Parameter host: the host that was dialed.
     public func failure(forHost host: String) -> TrustFailure? {
         guard let name = try? DialedHost(publishedHostName: host).name else { return nil }

@@ -10,8 +10,8 @@ public import Foundation
 extension URLSession {
     /// Makes a session whose servers are evaluated by the policies of a manager.
     ///
-    /// A session asks once per connection, and the system may resume an earlier TLS session without asking. After a
-    /// policy has become stricter, or its pins have changed, continue with ``refreshed()``.
+    /// A session calls its delegate once per connection, and the system may resume an earlier TLS session without
+    /// calling it. After a policy has become stricter, or its pins have changed, continue with ``refreshed()``.
     /// - Parameters:
     ///   - configuration: by default an ephemeral one, which stores nothing.
     ///   - manager: the manager whose policies decide.
@@ -26,10 +26,10 @@ extension URLSession {
     /// minutes according to Apple's documentation.
     ///
     /// A background session stays the same: the system makes no second session with its identifier before the first one
-    /// is invalid, which is after its last transfer. Instead, the session is told to use new connections for later
-    /// requests; it does so a moment after this call. A session that is already invalid, for example because it was
-    /// refreshed before, has lost its delegate: its successor trusts no server, and says so in the log. Continue with
-    /// the session that the first call returned.
+    /// is invalid, which is after its last transfer. Instead, it is set to use new connections for later requests; it
+    /// does so a moment after this call. A session that is already invalid, for example because it was refreshed
+    /// before, has lost its delegate: its successor trusts no server, and logs an error. Continue with the session that
+    /// the first call returned.
     /// - Returns: the new session; this one accepts no more tasks. For a background session, this session.
     public func refreshed() -> URLSession {
         guard configuration.identifier == nil else {

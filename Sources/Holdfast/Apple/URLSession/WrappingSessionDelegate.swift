@@ -11,12 +11,11 @@ public import Foundation
 /// goes to the wrapped delegate.
 ///
 /// It implements only what the wrapped delegate implements, so that the session keeps its defaults for everything else.
-/// The wrapped delegate is never asked about a server's trust.
+/// The wrapped delegate is never called about a server's trust.
 ///
 /// If a session's delegate has no method for the session's own challenges (servers, client certificates, NTLM,
 /// Negotiate), the session calls the task's method for them. So this delegate has the session's method only if the
-/// wrapped delegate has it, or if the wrapped delegate has neither method, because servers have to be evaluated
-/// somewhere.
+/// wrapped delegate has it, or if the wrapped delegate has neither method, because some method must evaluate servers.
 public final class WrappingSessionDelegate: PinnedSessionDelegate,
     @unchecked Sendable  // Like its superclass; its constants are of protocols that only Apple makes Sendable.
 {
@@ -27,7 +26,7 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
     ///   - wrapped: receives everything except challenges about a server's trust.
     ///   - manager: the manager whose policies decide about servers.
     ///   - anchors: the only anchors that are trusted; nil for those of the system.
-    ///   - revocation: whether the system is asked to check revocation.
+    ///   - revocation: whether the system checks revocation.
     public init(
         wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil,
         revocation: SystemRevocation = .system
@@ -36,7 +35,7 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
         super.init(manager: manager, anchors: anchors, revocation: revocation)
     }
 
-    /// Whether a session finds a method here: those that the wrapped delegate implements, and one for evaluating
+    /// Whether this delegate implements a method: those that the wrapped delegate implements, and one for evaluating
     /// servers.
     public override func responds(to selector: Selector!) -> Bool {
         switch selector {

@@ -5,12 +5,12 @@ import struct Foundation.Date
 /// Unknown fields are skipped and logs in an unknown state never count, so that a newer list does not make every server
 /// untrusted. Anything that violates the schema is an error.
 struct LogListReader {
-    /// The public web has a few dozen logs, or two hundred including those that have ended.
+    /// Maximum number of logs. The public web has a few dozen, or two hundred including those that have ended.
     static let maximumLogs = 4_096
     static let maximumFormerOperators = 64
-    /// Octets of a name.
+    /// Maximum number of bytes of a name.
     static let maximumName = 512
-    /// Octets of a key in Base64; RSA of 8192 bits has 1,400.
+    /// Maximum number of bytes of a key in Base64; RSA of 8192 bits has 1,400.
     static let maximumKey = 4_096
 
     static let remedy = "Download the list again; if this happens again, ask its publisher."

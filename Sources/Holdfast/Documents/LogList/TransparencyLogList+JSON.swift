@@ -1,16 +1,17 @@
 public import struct Foundation.Data
 
 extension TransparencyLogList {
-    /// The most octets of a list that is read; Google's has some 100,000.
+    /// The maximum number of bytes of a list; Google's has some 100,000.
     package static let maximumBytes = 8 << 20
 
     /// Reads a log list in Google's schema, version 3, with a separate signature, as Google publishes `log_list.json`
     /// and `log_list.sig`.
     /// - Parameters:
-    ///   - json: the octets of the list as they were downloaded, at most 8 MiB.
-    ///   - signature: over these octets: RSA PKCS #1 v1.5 or ECDSA, with SHA-256 (ECDSA of P-384 with SHA-384), or Ed25519.
+    ///   - json: the bytes of the list as they were downloaded, at most 8 MiB.
+    ///   - signature: over these bytes: RSA PKCS #1 v1.5 or ECDSA, with SHA-256 (ECDSA of P-384 with SHA-384), or
+    ///     Ed25519.
     ///   - key: the key of the list's publisher; the application ships it.
-    /// - Throws: ``DocumentError``: `invalidSignature`, `unsupportedAlgorithm`, or what is wrong with the list.
+    /// - Throws: ``DocumentError``: `invalidSignature`, `unsupportedAlgorithm`, or the error in the list.
     public init(verifying json: Data, signature: Data, key: SubjectPublicKeyInfo) throws(DocumentError) {
         let octets = Array(json)
         guard octets.count <= Self.maximumBytes else {
@@ -37,7 +38,7 @@ extension TransparencyLogList {
     }
 
     /// Reads a log list in Google's schema, version 3, that needs no signature because the application ships it.
-    /// - Parameter json: the octets of the list, at most 8 MiB; never those of a download.
-    /// - Throws: ``DocumentError`` that names what is wrong with the list.
+    /// - Parameter json: the bytes of the list, at most 8 MiB; never those of a download.
+    /// - Throws: ``DocumentError`` that names the error in the list.
     public init(json: Data) throws(DocumentError) { self = try LogListReader.read(Array(json)) }
 }

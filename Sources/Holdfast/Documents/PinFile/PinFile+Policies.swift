@@ -1,11 +1,11 @@
 import struct Foundation.Date
 
 extension PinFile {
-    /// What one build may do beyond what the file allows.
+    /// The permissions of one build beyond the file's.
     public struct Overrides: Sendable, Hashable {
         let usesDebugAnchors: Bool
 
-        /// Nothing.
+        /// No permissions beyond the file's.
         public static let none = Overrides(usesDebugAnchors: false)
 
         #if DEBUG
@@ -20,7 +20,7 @@ extension PinFile {
 
     /// A policy for each host, in the order of the file.
     /// - Parameters:
-    ///   - overrides: what a debug build may do.
+    ///   - overrides: the permissions of a debug build.
     public func policies(overrides: Overrides = .none) -> [any TrustPolicy] {
         let anchors =
             overrides.usesDebugAnchors && !debugAnchors.isEmpty ? TrustAnchors(debugAnchors) : nil

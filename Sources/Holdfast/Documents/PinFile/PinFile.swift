@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// A pin file: the hosts that an app talks to, the keys that each may have, and until when (schema 1).
+/// A pin file: the hosts that an app connects to, the keys that each may have, and their ends (schema 1).
 ///
 /// ```swift
 /// guard let url = Bundle.main.url(forResource: "bank", withExtension: "pins.json") else { return }
@@ -13,22 +13,22 @@ public struct PinFile: Sendable, Hashable {
     /// The version of the format.
     package static let schema = 1
 
-    /// What the file is for, such as the bundle identifier of an app.
+    /// The name of the app that the file is for, such as a bundle identifier.
     public let app: String?
-    /// When it was issued.
+    /// The time at which it was issued.
     public let issuedAt: Date?
-    /// The last second for which it is current; nil for as long as the app lasts.
+    /// The last second for which it is current; nil if it never ends.
     package let notAfter: Date?
-    /// When a store looks for a newer one.
+    /// The times at which a store downloads a newer file.
     package let refresh: Refresh?
     /// The hosts, in the order of the file; no pattern twice.
     package let hosts: [Host]
-    /// Certificates that are trusted in a debug build that asks for it, such as that of a debugging proxy.
+    /// Certificates that a debug build trusts if it enables them, such as that of a debugging proxy.
     package let debugAnchors: [X509Certificate]
     /// The hosts in the form in which they are looked up.
     let table: PinFileTable
 
-    /// Makes a file for an `app` of 1 to 255 octets of printable ASCII, with at most 1,000 hosts, no pattern twice, and
+    /// Makes a file for an `app` of 1 to 255 bytes of printable ASCII, with at most 1,000 hosts, no pattern twice, and
     /// at most 8 debug anchors. Times are cut to whole seconds.
     /// - Throws: ``PinFileError`` that names the field.
     package init(
@@ -58,16 +58,16 @@ public struct PinFile: Sendable, Hashable {
             version: self.issuedAt.map(Self.version))
     }
 
-    /// What tells this file from earlier and later ones in reports: when it was issued, in the basic format of ISO 8601,
-    /// `20261121T120000Z`; nil if it does not say.
+    /// The version of the file, which distinguishes it from earlier and later ones in reports: the time at which it was
+    /// issued, in the basic format of ISO 8601, `20261121T120000Z`; nil if the file does not state it.
     package var version: String? { issuedAt.map(Self.version) }
 
     private static func version(_ issuedAt: Date) -> String {
         issuedAt.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
     }
 
-    /// The first instant at which its pins have expired: after the last second of `notAfter` and of the grace that
-    /// follows it; nil if they never do.
+    /// The first instant at which its pins have expired: after the last second of `notAfter` and of the grace period
+    /// that follows it; nil if they never expire.
     public var end: Date? { Self.end(notAfter: notAfter, refresh) }
 
     private static func end(notAfter: Date?, _ refresh: Refresh?) -> Date? {

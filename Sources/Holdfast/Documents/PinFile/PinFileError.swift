@@ -1,13 +1,14 @@
-/// Why a pin file cannot be read, made, or used for a purpose.
+/// The reason why a pin file cannot be read, made, or used for a purpose.
 public struct PinFileError: HoldfastError {
-    /// The reasons, a set that may grow. The vectors of the format name them too, so they are the same in every language.
+    /// The reasons, a set that may grow. The format's test vectors name them too, so they are the same in every
+    /// language.
     public typealias Code = OpenCode<PinFileError>
 
     /// The reason.
     public let code: Code
-    /// The path to the field at fault, such as `hosts[3].pins[1].pin`; nil if the file as a whole is at fault.
+    /// The path to the invalid field, such as `hosts[3].pins[1].pin`; nil if the error concerns the file as a whole.
     public let field: String?
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     package init(_ code: Code, at field: String?, expected: String, found: String, remedy: String? = nil) {
@@ -30,11 +31,11 @@ extension PinFileError.Code {
     public static var notJSON: Self {
         Self("Write JSON in UTF-8, without comments and without a comma after the last element.")
     }
-    /// The same field twice in one object, however it is escaped.
+    /// The same field twice in one object, regardless of escapes.
     public static var duplicateField: Self { Self("Keep one of the two; readers disagree about which one counts.") }
     /// A required field is missing.
     public static var missingField: Self { Self("Add the field.") }
-    /// A value whose type is not the field's.
+    /// A value whose type does not match the field.
     public static var wrongType: Self { Self("Correct the value; docs/formats.md says what each field holds.") }
     /// A value of the right type that the field does not allow.
     public static var invalidValue: Self { Self("Correct the value; docs/formats.md says what each field holds.") }
@@ -67,8 +68,8 @@ extension PinFileError.Code {
         Self("Make a pin active, or add one that is; mode report tries pins out and refuses no server.")
     }
 
-    // What a signed file must have in addition
-    /// A host has no backup: no second key in case the first is lost.
+    // Additional requirements for a signed file
+    /// A host has no backup key in case the first one is lost.
     public static var missingBackup: Self {
         Self(
             "Make a second key, keep it offline, and add its pin as a backup: `holdfastctl keygen --tls HOST -o backup.key`, "
@@ -91,7 +92,7 @@ extension PinFileError {
         self.init(Code(error.code), at: path, expected: error.expected, found: error.found)
     }
 
-    /// The same error, for something inside a field.
+    /// The same error, located inside a field.
     func within(_ path: String) -> PinFileError {
         let inner = field ?? ""
         let separator = path.isEmpty || inner.isEmpty || inner.utf8.first == UInt8(ascii: "[") ? "" : "."

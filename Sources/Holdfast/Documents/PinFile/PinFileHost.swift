@@ -7,15 +7,15 @@ extension PinFile {
         package let ports: [Int]
         /// Whether connections to it are rejected because the host is retired.
         package let isRetired: Bool
-        /// What happens when no pin is found.
+        /// The behavior if no pin matches.
         package let enforcement: PinSet.Enforcement
-        /// Which pins a connection must match.
+        /// Which of the pins a connection must match.
         package let requirement: PinSet.Requirement
-        /// What happens when the pins have expired.
+        /// The behavior after the pins have expired.
         package let afterExpiry: PinSet.ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
         package let pins: [KeyPin]
-        /// Where failures are reported, among the destinations that the app names; nil for nowhere.
+        /// The destination of failure reports, one of those that the app names; nil if failures are not reported.
         package let report: Report?
 
         /// Makes an entry with at most 16 ports, and with 1 to 32 pins, none twice in one role, and enough that some
@@ -60,8 +60,8 @@ extension PinFile {
             self.report = report
         }
 
-        /// Whether there is a second key in case one is lost: two distinct keys, one of them a backup. Candidates do
-        /// not count, because they are never accepted.
+        /// Whether a second key exists in case one is lost: two distinct keys, one of them a backup. Candidates do not
+        /// count, because they are never accepted.
         package var hasBackup: Bool {
             let accepted = pins.filter { $0.state != .candidate }
             return Set(accepted.map(\.pin)).count > 1 && accepted.contains { $0.state == .backup }

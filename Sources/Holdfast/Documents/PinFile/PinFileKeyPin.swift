@@ -7,7 +7,7 @@ extension PinFile {
         package enum Role: String, Sendable, Hashable, CaseIterable {
             /// The server's own.
             case leaf
-            /// Any above it. Whether that is an intermediate or the root depends on the device.
+            /// Any certificate above it. Whether it is an intermediate or the root depends on the device.
             case issuer
         }
 
@@ -19,7 +19,7 @@ extension PinFile {
             case backup
             /// Being withdrawn.
             case retiring
-            /// On trial: whether it matches is reported, and it is never accepted.
+            /// Not accepted yet: only whether it matches is reported.
             case candidate
         }
 
@@ -27,9 +27,9 @@ extension PinFile {
         package let pin: Pin
         /// The certificate of a path that must have the key.
         package let role: Role
-        /// What the key is at the moment.
+        /// The current state of the key.
         package let state: State
-        /// The last second for which the pin counts; nil for as long as the file.
+        /// The last second for which the pin counts; nil if it counts as long as the file.
         package let notAfter: Date?
 
         /// Makes a pin; a time includes its whole second.
@@ -50,7 +50,7 @@ extension PinFile {
         /// The first instant at which it no longer counts, apart from the file's own end.
         package var end: Date? { notAfter.map { Date(end: $0.wholeSeconds + 1) } }
 
-        /// What may occur only once in a host.
+        /// The combination that may occur only once in a host.
         struct Identity: Hashable {
             let pin: Pin
             let role: Role

@@ -2,8 +2,8 @@ public import Foundation
 
 extension PinFile {
     /// Reads a file.
-    /// - Parameter json: the octets of the file, at most 8 MiB.
-    /// - Throws: ``PinFileError`` that names the field, what would have been right, and what to do.
+    /// - Parameter json: the bytes of the file, at most 8 MiB.
+    /// - Throws: ``PinFileError`` that names the field, the expected value and the remedy.
     public init(json: Data) throws(PinFileError) {
         var reader: PinFileReader
         do throws(DocumentError) {
@@ -87,7 +87,7 @@ struct PinFileReader {
             }
         }
         try json.finish()
-        // Read first, because another schema may have other required fields.
+        // The schema is checked first, because another schema may have other required fields.
         guard isOfSchema else { throw missing("schema") }
         try checkCritical()
         guard let hosts else { throw missing("hosts") }
@@ -121,7 +121,7 @@ struct PinFileReader {
     }
 
     private mutating func anchor() throws -> X509Certificate {
-        // Base64 takes four characters for three octets.
+        // Base64 takes four characters for three bytes.
         let text = try json.octets(atMost: PinFileLimits.anchorBytes * 4 / 3 + 4, of: "a certificate")
         guard let der = CanonicalBase64.decode(text), let certificate = try? X509Certificate(der: der) else {
             throw PinFileError(
@@ -247,7 +247,7 @@ extension PinFileReader {
     private mutating func key() throws -> Pin {
         let text = try text(atMost: 256, of: "a pin")
         let pin = try refusing(as: .invalidPin, at: json.path) { () throws(PinError) in try Pin(text) }
-        // The initializer of a pin checks what it is a pin of.
+        // The initializer checks whether the pin is of a key.
         guard pin.subject == .certificate || pin.description.hasSameOctets(as: text) else {
             throw PinFileError(.invalidPin, at: json.path, expected: pin.description, found: text.quoted)
         }

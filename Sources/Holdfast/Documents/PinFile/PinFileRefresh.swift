@@ -1,14 +1,15 @@
 extension PinFile {
-    /// When a store looks for a newer file, and how long it keeps an old one.
+    /// The time at which a store downloads a newer file, and the time for which it keeps an old one.
     package struct Refresh: Sendable, Hashable {
-        /// Seconds after which a newer file is looked for.
+        /// Seconds after which a store downloads a newer file.
         package let after: Int
-        /// The share of `after` over which the devices of an app are spread, so that they do not all ask at once.
+        /// The share of `after` over which the devices of an app are spread, so that they do not all send requests at
+        /// once.
         package let jitter: Fraction
         /// Seconds past the file's notAfter for which its pins are still enforced.
         package let grace: Int
 
-        /// Makes one; `after` is at least a second, and both spans are at most ten years.
+        /// Makes the times; `after` is at least a second, and both spans are at most ten years.
         /// - Throws: ``PinFileError`` `invalidValue`.
         package init(after: Int, jitter: Fraction = .zero, grace: Int = 0) throws(PinFileError) {
             for (field, value, least) in [("after", after, 1), ("grace", grace, 0)]
@@ -32,7 +33,7 @@ extension PinFile {
         /// 1.
         package static let one = Fraction(uncheckedMillionths: 1_000_000)
 
-        /// Makes one; nil outside of 0 to 1,000,000.
+        /// Makes a fraction; the result is nil outside of 0 to 1,000,000.
         package init?(millionths: Int) {
             guard (0...1_000_000).contains(millionths) else { return nil }
             self.millionths = millionths

@@ -2,7 +2,7 @@ import struct Foundation.URL
 import struct Foundation.URLComponents
 
 extension PinFile {
-    /// Where failures of a host are reported, and for which share of connections.
+    /// The destination of failure reports of a host, and the share of connections that are reported.
     package struct Report: Sendable, Hashable {
         /// An `https` URL as it is written in the file.
         package let url: String
@@ -11,7 +11,7 @@ extension PinFile {
         /// The share of successes that are reported.
         package let successFraction: Fraction
 
-        /// Makes one from a URL with a host and without a user, at most 1,024 octets of ASCII.
+        /// Makes a destination from a URL with a host and without a user, at most 1,024 bytes of ASCII.
         /// - Throws: ``PinFileError`` `invalidValue`.
         package init(
             url: String, failureFraction: Fraction = .one, successFraction: Fraction = .zero

@@ -2,7 +2,7 @@
 package enum PinFileShape: CaseIterable {
     case file, refresh, host, pin, report
 
-    /// The fields of an object; those that have objects themselves, or lists of them, with what these are.
+    /// The fields of an object. A field with an object, or a list of objects, has the shape of these as its value.
     package var fields: [String: PinFileShape?] {
         switch self {
         case .file:

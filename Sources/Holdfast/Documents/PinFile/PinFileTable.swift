@@ -1,6 +1,6 @@
 package import struct Foundation.Date
 
-/// What a pin file requires, by host: made once, and used for every decision.
+/// The requirements of a pin file by host, made once and used for every decision.
 package struct PinFileTable: Sendable {
     private var index = HostPatternIndex<PinFileEntry>()
 
@@ -14,11 +14,11 @@ package struct PinFileTable: Sendable {
     /// The most specific entry for a host; entries are never merged.
     package func entry(for host: DialedHost) -> PinFileEntry? { index.value(for: host) }
 
-    /// What the file requires of a host.
+    /// The requirement of the file for a host.
     /// - Parameters:
     ///   - time: the time of the answer.
-    ///   - age: how long the file has been past its time; nil if it is not.
-    ///   - notices: what a decision based on the answer notes.
+    ///   - age: the time for which the file has been past its end; nil if it is not.
+    ///   - notices: the notices of a decision that is based on the answer.
     package func answer(
         to question: PinQuestion, at time: Date, age: Duration? = nil, notices: [TrustFailure] = []
     ) -> PinAnswer {
@@ -34,19 +34,19 @@ package struct PinFileTable: Sendable {
 }
 
 extension PinAnswer.Content {
-    /// A client of a mutual TLS server has no host by which its pins could be found.
+    /// The answer for a client of a mutual TLS server, which has no host by which its pins could be found.
     static var client: PinAnswer.Content {
         .none(.notCovered, TrustFailure(.hostNotCovered, expected: "a server", found: "a client"))
     }
 }
 
-/// What one entry of a pin file requires.
+/// The requirements of one entry of a pin file.
 package struct PinFileEntry: PinSource {
     /// The entry as it is in the file.
     package let host: PinFile.Host
     /// Its rules, with the end of the file.
     package let pins: PinSet
-    /// What it says beside them.
+    /// The entry's statements in addition to the pins.
     let facts: DocumentEntry
 
     package init(_ host: PinFile.Host, until end: Date, version: String? = nil) {
@@ -77,7 +77,7 @@ package struct PinFileEntry: PinSource {
 
     func content(for dialed: DialedHost) -> PinAnswer.Content {
         if host.isRetired { return .none(.notCovered, host.retirement) }
-        // If the port is unknown, the pins are required: that is no weaker than what the file asks for the port.
+        // If the port is unknown, the pins are required; that is no weaker than the file's requirement for the port.
         guard let port = dialed.port, !host.ports.isEmpty, !host.ports.contains(port) else { return .required(pins) }
         let ports = host.ports.map(String.init).joined(separator: " or ")
         return .none(
@@ -96,15 +96,15 @@ extension PinFile.Host {
     }
 }
 
-/// Pins by the dialed host, from the entry that is the most specific.
+/// Pins by the dialed host, from the most specific entry.
 extension PinFile: PinSource {
-    /// The entry that decides about a host; nil if there is none.
+    /// The entry that decides about a host; nil if no entry covers it.
     package func host(for host: DialedHost) -> Host? { table.entry(for: host)?.host }
 
-    /// What the file requires of a host.
+    /// The requirement of the file for a host.
     public func answer(to question: PinQuestion) -> PinAnswer { table.answer(to: question, at: question.time) }
 
-    /// Whether an entry is only reported on.
+    /// Whether some entry is only reported on.
     public var mayAdmitWithoutPins: Bool { hosts.contains { $0.enforcement == .reportOnly } }
 }
 

@@ -1,13 +1,13 @@
 import struct Foundation.Date
 
-/// Times of a pin file: RFC 3339 in UTC to the second, in one spelling of 20 octets, `2027-02-21T12:00:00Z`.
+/// Times of a pin file: RFC 3339 in UTC to the second, in one spelling of 20 bytes, `2027-02-21T12:00:00Z`.
 ///
 /// Fractions of a second, offsets, lower-case letters and leap seconds are refused, because libraries of different
 /// languages read them differently.
 package enum PinFileTime {
     static let form = "a time in UTC such as 2027-02-21T12:00:00Z, of the years 1970 to 9999"
 
-    /// Seconds since 1970; nil for any other text.
+    /// The seconds since 1970; nil for any other text.
     package static func read(_ text: ArraySlice<UInt8>) -> Int64? {
         let octets = Array(text)
         guard octets.count == 20 else { return nil }

@@ -4,12 +4,12 @@ public import struct Foundation.URL
 extension TrustManager {
     /// Makes a manager with a policy for each host of a pin file that the app ships.
     ///
-    /// A host without a backup pin is named in the log, once.
+    /// Hosts without a backup pin are logged, once.
     /// - Parameters:
     ///   - url: the file.
-    ///   - overrides: what a debug build may do.
+    ///   - overrides: the permissions of a debug build.
     ///   - clock: the clock for calls without a time.
-    /// - Throws: ``PinFileError`` that names the field and what to do.
+    /// - Throws: ``PinFileError`` that names the field and the remedy.
     public convenience init(
         pinFile url: URL, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()
     ) throws(PinFileError) {
@@ -18,10 +18,10 @@ extension TrustManager {
 
     /// Makes a manager with a policy for each host of a pin file that the app ships.
     /// - Parameters:
-    ///   - json: the octets of the file.
-    ///   - overrides: what a debug build may do.
+    ///   - json: the bytes of the file.
+    ///   - overrides: the permissions of a debug build.
     ///   - clock: the clock for calls without a time.
-    /// - Throws: ``PinFileError`` that names the field and what to do.
+    /// - Throws: ``PinFileError`` that names the field and the remedy.
     public convenience init(
         pinFile json: Data, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()
     ) throws(PinFileError) {
@@ -31,7 +31,7 @@ extension TrustManager {
     /// Makes a manager with a policy for each host of a pin file.
     /// - Parameters:
     ///   - pinFile: the file.
-    ///   - overrides: what a debug build may do.
+    ///   - overrides: the permissions of a debug build.
     ///   - clock: the clock for calls without a time.
     public convenience init(
         _ pinFile: PinFile, overrides: PinFile.Overrides = .none, clock: any WallClock = SystemWallClock()

@@ -1,6 +1,6 @@
 /// Pins by the dialed host, from the newest document.
 extension CertStore: PinSource {
-    /// What the store's content requires of a host at the moment; a host without usable entries has `noUsablePins`.
+    /// Returns the requirement of the store's content for a host now; a host without usable entries has `noUsablePins`.
     public func answer(to question: PinQuestion) -> PinAnswer {
         let snapshot = snapshot
         let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
@@ -10,16 +10,16 @@ extension CertStore: PinSource {
     /// Whether a document may exempt hosts.
     public var mayAdmitWithoutPins: Bool { configuration.allowsDocumentsToDisablePinning }
 
-    /// Whether ``prepare()`` would wait: there is no list, neither stored nor shipped, and no attempt to download one
-    /// has just failed; or a mismatch asked for a newer one.
+    /// Whether ``prepare()`` would wait: no list is stored or shipped, and no attempt to download one has just failed;
+    /// or a mismatch requires a newer list.
     public var needsPreparation: Bool {
         guard snapshot.hasUsableFallback(at: clock.now) else { return documents.needsPreparation }
         return documents.isAnsweringMismatch
     }
 
-    /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list on which to base decisions.
+    /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list to decide by.
     /// Concurrent calls share one download, which continues after they stop waiting.
-    /// - Throws: ``StoreError`` if there is no usable list; `CancellationError` if the task is canceled.
+    /// - Throws: ``StoreError`` if no usable list is available; `CancellationError` if the task is canceled.
     public func prepare() async throws {
         if let configurationError { throw configurationError }
         guard needsPreparation else { return }
@@ -46,14 +46,14 @@ extension CertStore: PinSource {
 
 extension CertStore {
     /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
-    /// - Parameter host: a host, a URL, which stands for its host, or a pattern; pins are looked up by the host that is
-    ///   dialed.
+    /// - Parameter host: a host, a URL, of which only the host is used, or a pattern; pins are looked up by the host
+    ///   that is dialed.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
     public func policy(for host: String) throws(PolicyConfigurationError) -> PinnedPolicy {
         policy(for: try HostPattern(policyName: host))
     }
 
-    /// A policy for a host or a pattern that is known to be one.
+    /// A policy for a host or a pattern that was parsed before.
     public func policy(for host: HostPattern) -> PinnedPolicy {
         note(host)
         return PinnedPolicy(scope: .hosts(host), source: self)

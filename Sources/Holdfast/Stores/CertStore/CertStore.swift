@@ -12,14 +12,14 @@ package import struct Foundation.Data
 /// try await store.update()
 /// ```
 /// Add the policy first: without a network the update throws, but the pins that are stored, or shipped as a fallback,
-/// still count.
+/// are still valid.
 ///
 /// A new document replaces the old one; a document that does not verify changes nothing. The store keeps documents as
 /// they were signed, and verifies them again when it loads them. Validating reads a snapshot: it never waits for
 /// storage or the network.
 ///
 /// A static list is signed entry by entry. An attacker who controls the server can serve entries that have since been
-/// replaced, as long as they have not expired. With a challenge that is impossible.
+/// replaced, as long as they have not expired. A challenge prevents that.
 public final class CertStore: UpdatingStore {
     /// The verdict on a certificate by the store's pins.
     public enum ValidationResult: String, Sendable, Hashable, CaseIterable {
@@ -31,11 +31,11 @@ public final class CertStore: UpdatingStore {
         case empty
     }
 
-    /// How the store was set up.
+    /// The configuration of the store.
     public let configuration: CertStoreConfiguration
-    /// Why the store answers ``ValidationResult/empty``; nil if the configuration is valid.
+    /// The reason why the store answers ``ValidationResult/empty``; nil if the configuration is valid.
     public var configurationError: StoreError? { documents.format.configurationError }
-    /// The machinery that runs the store.
+    /// The engine that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
 
     let documents: DocumentStore<CertStoreFormat>
@@ -43,13 +43,13 @@ public final class CertStore: UpdatingStore {
     private let fallback: PinTable
     private let hasWarnedOfHost = Lock(false)
 
-    /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
-    /// ``load(configuration:secureDataStore:remoteDataProvider:clock:logger:)`` does off the caller's thread.
+    /// Makes a store from a valid configuration. It reads and verifies the stored document before it returns;
+    /// ``load(configuration:secureDataStore:remoteDataProvider:clock:logger:)`` does so off the caller's thread.
     /// - Parameters:
-    ///   - configuration: where the document comes from, who signs it, and how it is kept.
+    ///   - configuration: the source of the document, its signer, and the rules for keeping it.
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
-    ///   - clock: tells the time.
+    ///   - clock: provides the time.
     ///   - logger: gets updates that fail and problems with documents; nil for a logger labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public convenience init(
@@ -63,14 +63,14 @@ public final class CertStore: UpdatingStore {
         if let configurationError { throw configurationError }
     }
 
-    /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
+    /// Makes a store from a valid configuration, reading and verifying the stored document off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: CertStoreConfiguration, secureDataStore: (any SecureDataStore)? = nil,
         remoteDataProvider: (any RemoteDataProvider)? = nil, clock: any WallClock = SystemWallClock(),
         logger: Logger? = nil
     ) async throws(StoreError) -> CertStore {
-        // The queue knows nothing of this task.
+        // The task-local log is read here, because the queue does not inherit it.
         let logger = logger ?? PolicyLog.shared.storeLogger
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try CertStore(
@@ -79,7 +79,8 @@ public final class CertStore: UpdatingStore {
         }
     }
 
-    /// An invalid configuration makes an empty store that gives the reason in ``configurationError``.
+    /// Makes a store. If the configuration is invalid, the store is empty and states the reason in
+    /// ``configurationError``.
     package init(
         unchecked configuration: CertStoreConfiguration, crypto: StoreCryptography = .standard,
         dataStore: (any SecureDataStore)?, provider: (any RemoteDataProvider)?, clock: any WallClock, logger: Logger?,

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The configuration of a ``CertStore``: where its document comes from, who signs it, and when it is renewed.
+/// The configuration of a ``CertStore``: the source of its document, the signer, and the times of renewal.
 ///
 /// ```swift
 /// let configuration = CertStoreConfiguration(
@@ -14,7 +14,7 @@ public struct CertStoreConfiguration: Sendable {
     /// that the attacker holds, or resume its TLS session, and then no pins are checked. A store logs a warning when it
     /// makes a policy that covers this host.
     public var serviceURL: URL
-    /// The signer's public key: Base64 of the 65 octets of its X9.63 form.
+    /// The signer's public key: Base64 of the 65 bytes of its X9.63 form.
     public var publicKey: String
     /// Whether the server signs each response over the challenge that was sent; false for a static list.
     public var useChallenge: Bool
@@ -29,22 +29,23 @@ public struct CertStoreConfiguration: Sendable {
     public var fallbackCertificateData: Data?
     /// More such entries. If both are given, both are used.
     public var fallbackCertificatesData: Data?
-    /// When documents are renewed.
+    /// The times at which documents are renewed.
     public var schedule: UpdateSchedule
-    /// Whether the server of the document is validated for its download; only compatibility code turns this off.
+    /// Whether the server is validated when the document is downloaded; only compatibility code turns this off.
     package var validatesServer = true
 
-    /// The longest time that an update may take, from the request to the verified document.
+    /// The maximum time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// The longest time that an adapter waits for a first list before it decides.
+    /// The maximum time that an adapter waits for a first list before it decides.
     public var preparationTimeout: Duration = .seconds(10)
-    /// How much of a document may be read.
+    /// The limits for reading a document.
     public var limits = DocumentLimits()
-    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
+    /// The time at which the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Whether a document that is signed as a whole may say that a host needs no pins (`domainsConfig`).
+    /// Whether a document that is signed as a whole may exempt a host from pins (`domainsConfig`).
     public var allowsDocumentsToDisablePinning = false
-    /// Whether a static list may leave names without entries, or be empty. No signature covers what a list leaves out.
+    /// Whether a static list may leave names without entries, or be empty. No signature covers entries that a list
+    /// omits.
     public var acceptsLossOfPins = false
     /// Whether a mismatch, or a host without usable pins, starts an update, at most every 15 minutes.
     public var updatesOnMismatch = false
@@ -79,7 +80,7 @@ public struct CertStoreConfiguration: Sendable {
 /// Whether pins may be found by the common name in the server's certificate, as the reference system finds them.
 ///
 /// Prefer the dialed host: a peer that chooses the name also chooses the pins. With standard validation and an entry
-/// for every host the difference is small. This is for lists whose names are not the hosts.
+/// for every host the difference is small. This is for lists whose names are not hosts.
 public enum CommonNameMatching: String, Sendable, Hashable, CaseIterable {
     /// Pins are found by the dialed host only.
     case never

@@ -4,12 +4,12 @@ import Foundation
 /// whole.
 struct CertStoreFormat: DocumentFormat {
     let configuration: CertStoreConfiguration
-    /// Nil if the configuration is invalid.
+    /// The signer's key; nil if the configuration is invalid.
     let key: (any SignatureVerifying)?
     let configurationError: StoreError?
     let crypto: StoreCryptography
 
-    /// Octets of a challenge; servers take 16 to 32.
+    /// The number of bytes of a challenge; servers accept 16 to 32.
     private static let challengeLength = 16
 
     var storageKey: String { configuration.identifier ?? "cert-store-\(Hexadecimal.encode(origin))" }
@@ -152,7 +152,7 @@ extension CertStoreConfiguration {
                 throw Self.invalid("fallback data that can be read", ForeignErrorText.found(error), error)
             }
         }
-        // A fallback is never signed again: an expiry in milliseconds would be valid for 50,000 years.
+        // A fallback is never signed again, so an expiry in milliseconds would be valid for 50,000 years.
         if let late = entries.first(where: { $0.expires > FingerprintEntry.latestExpiry }) {
             throw Self.invalid(
                 "fallback entries that expire before the year 10000, in seconds",

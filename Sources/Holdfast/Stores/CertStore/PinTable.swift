@@ -2,7 +2,7 @@ import struct Foundation.Date
 
 /// The entries of a document by name: one probe of a hash table, some 80 bytes per entry including its name.
 ///
-/// Names are compared as octets, ignoring ASCII case. The entries of one name are adjacent, the latest expiry first.
+/// Names are compared as bytes, ignoring ASCII case. The entries of one name are adjacent, the latest expiry first.
 package struct PinTable: Sendable {
     struct Entry: Sendable {
         let pin: Pin
@@ -14,7 +14,7 @@ package struct PinTable: Sendable {
 
         func isUsable(at time: Int64) -> Bool { time < end }
 
-        /// The rule that it sets for a path.
+        /// The rule for a path that the entry makes.
         var rule: PinRule { PinRule(pin, at: .depth(Int(depth)), until: Date(wholeSeconds: end)) }
     }
 
@@ -94,13 +94,14 @@ package struct PinTable: Sendable {
         return []
     }
 
-    /// Whether an entry's name is this text, octet by octet.
+    /// Whether an entry's name is this text, byte by byte.
     func isLiteralName(_ entry: Entry, _ name: String) -> Bool { octets(of: entry).elementsEqual(name.utf8) }
 
     /// The name of an entry as it was signed.
     func name(of entry: Entry) -> String { String(decoding: octets(of: entry), as: UTF8.self) }
 
-    /// When the first name loses its last pin: the earliest future value among the latest ends of all names.
+    /// The time at which the first name loses its last pin: the earliest future value among the latest ends of all
+    /// names.
     func soonestEnd(at time: Int64) -> Int64? {
         var soonest: Int64?
         forEachName { _, latest in
@@ -110,7 +111,7 @@ package struct PinTable: Sendable {
         return soonest
     }
 
-    /// A name that has usable entries here and none there.
+    /// Returns a name that has usable entries here and none in the other table.
     func nameLost(in new: PinTable, at time: Int64) -> String? {
         var lost: String?
         forEachName { name, latest in

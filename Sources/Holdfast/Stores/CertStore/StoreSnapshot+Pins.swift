@@ -1,7 +1,8 @@
 package import Foundation
 
 extension StoreSnapshot {
-    /// What the content requires of a host: its own entries, otherwise those of the wildcard above its first label.
+    /// The requirement of the content for a host: its own entries, otherwise those of the wildcard above its first
+    /// label.
     package func content(
         for question: PinQuestion, under configuration: CertStoreConfiguration, at time: Date
     ) -> PinAnswer.Content {
@@ -37,7 +38,7 @@ extension StoreSnapshot {
                 found: table.count == 0 ? "an empty store" : "none in the store"))
     }
 
-    /// The common name of the leaf, if the configuration asks for it and the host has no entries of any kind.
+    /// The common name of the leaf, if the configuration enables it and the host has no entries of any kind.
     private func commonName(
         of question: PinQuestion, unlessListed host: DialedHost, under configuration: CertStoreConfiguration
     ) -> String? {

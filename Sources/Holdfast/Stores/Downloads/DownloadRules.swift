@@ -2,7 +2,7 @@ package import struct Foundation.URL
 
 /// The rules for download addresses that every provider follows.
 package struct DownloadRules: Sendable {
-    /// How many redirects are followed.
+    /// The maximum number of redirects that are followed.
     package static let maximumRedirects = 5
 
     private let allowsPlainHTTPToLoopback: Bool
@@ -45,18 +45,18 @@ package struct DownloadRules: Sendable {
         return url
     }
 
-    /// Where the connection for a request has to lead.
+    /// The machines to which the connection for a request may lead.
     package enum Place: Sendable {
         case anywhere
-        /// Another machine redirects there.
+        /// Not this machine, because another machine redirects there.
         case elsewhere
-        /// It is plain HTTP, which is allowed only for this machine.
+        /// Only this machine, because it is plain HTTP, which is allowed only for this machine.
         case thisMachine
     }
 
-    /// Where the connection for a URL has to lead.
+    /// The machines to which the connection for a URL may lead.
     /// - Parameter origin: whether the machine that redirects there is this one; nil for a URL that the application
-    ///   asked for.
+    ///   requested.
     package func place(of url: URL, redirectedFromThisMachine origin: Bool?) -> Place {
         if Self.scheme(of: url) == "http", !allowsPlainHTTP { return .thisMachine }
         return origin == false ? .elsewhere : .anywhere
@@ -71,7 +71,7 @@ package struct DownloadRules: Sendable {
         }
     }
 
-    /// A redirect leads where the server says.
+    /// The scheme in lower case. The length is limited because the server chooses the target of a redirect.
     private static func scheme(of url: URL) -> String? {
         url.scheme.flatMap { $0.isASCII(atMost: 5) ? $0.lowercased() : nil }
     }

@@ -2,19 +2,19 @@ public import Foundation
 
 /// A request for a document, such as that of a ``CertStore``.
 public struct RemoteDataRequest: Sendable {
-    /// Where the document is.
+    /// The URL of the document.
     public var url: URL
     /// Headers to send, by name.
     public var headers: [String: String]
-    /// The largest body of a response, in bytes; a larger one fails as `tooLarge` while it arrives.
+    /// The maximum size of a response's body, in bytes; a larger one fails as `tooLarge` while it arrives.
     public var maximumBytes: Int
-    /// Whether the server itself is validated. A provider that does not know this validates.
+    /// Whether the server itself is validated. A provider that does not support this setting validates.
     package var validatesServer = true
     /// Whether `http` is allowed: only for revocation lists, which authorities publish that way (RFC 5280 4.2.1.13),
     /// and which are signed and not secret.
     public var allowsPlainHTTP = false
 
-    /// Whether the server may say that nothing has changed (RFC 9110 13.1).
+    /// Whether the server may respond that nothing has changed (RFC 9110 13.1).
     package var isConditional: Bool { ["If-None-Match", "If-Modified-Since"].contains { headers[$0] != nil } }
 
     /// Makes a request.
@@ -54,7 +54,7 @@ public struct RemoteDataResponse: Sendable {
         self.headers = Dictionary(named.map { ($0.lowercased(), $1) }) { first, _ in first }
     }
 
-    /// A header, whatever the case of its name.
+    /// A header by its name, in any case.
     public func header(_ name: String) -> String? { headers[name.lowercased()] }
 
     /// The entity tag of this version of the document, safe to store and send again; empty if it is missing or invalid
@@ -76,7 +76,7 @@ public protocol RemoteDataProvider: Sendable {
 }
 
 extension RemoteDataProvider {
-    /// Downloads a document for a store; nil if the server says that it has not changed.
+    /// Downloads a document for a store; nil if the server responds that it has not changed.
     package func document(
         for request: RemoteDataRequest
     ) async throws(StoreError) -> (body: Data, response: RemoteDataResponse)? {
@@ -92,16 +92,16 @@ extension RemoteDataProvider {
     }
 }
 
-/// Why a document could not be downloaded.
+/// The reason why a document could not be downloaded.
 public struct RemoteDataError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<RemoteDataError>
 
     /// The reason.
     public let code: Code
-    /// The HTTP status, if there was one.
+    /// The HTTP status, if the server sent one.
     public let status: Int?
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     /// Makes an error; without a remedy it gets the usual one for its code.
@@ -128,7 +128,7 @@ extension RemoteDataError.Code {
     public static var insecureURL: Self { Self("Configure an https URL.") }
     /// The connection could not be made, broke, or failed in TLS.
     public static var connectionFailed: Self { Self("Check the network, the URL and the certificate of the server.") }
-    /// There was no response within the time limit.
+    /// No response arrived within the time limit.
     public static var noAnswerInTime: Self { Self("Try again later; if this happens again, check the server.") }
     /// The whole download took longer than its limit.
     public static var tookTooLong: Self { Self("Try again later; if this happens again, check the server.") }
@@ -136,7 +136,7 @@ extension RemoteDataError.Code {
     public static var tooLarge: Self { Self("Check that the URL leads to a pin document, or raise the limits.") }
     /// A redirect to a URL that is not HTTPS, or one too many.
     public static var redirectRefused: Self { Self("Configure the URL that the server redirects to, with https.") }
-    /// A status from 400 to 499: the request is wrong, and asking again does not help.
+    /// A status from 400 to 499: the request is wrong, and repeating it does not help.
     public static var clientError: Self { Self("Check the URL and the name of the application in it.") }
     /// A status from 500 to 599: the server has a problem.
     public static var serverError: Self { Self("Try again later; the server has a problem.") }
@@ -146,12 +146,12 @@ extension RemoteDataError.Code {
     public static var encodedBody: Self { Self("Have the server send the document without Content-Encoding.") }
     /// The task was canceled.
     public static var canceled: Self { Self("Ask again when needed.") }
-    /// The provider cannot do what the configuration asks for.
+    /// The provider does not support a setting of the configuration.
     public static var unsupported: Self { Self("Use standard validation, or a provider that can do it.") }
 }
 
-/// A source, storage or clock that knows which other values are equivalent to it, for HoldfastCompatibility, where
-/// policies with equivalent ones share a store.
+/// A source, storage or clock that identifies equivalent values of its type, for HoldfastCompatibility: policies with
+/// equivalent ones share a store.
 package protocol IdentifiedSource: Sendable {
     /// Equal texts for equivalent values.
     var sourceIdentity: String { get }

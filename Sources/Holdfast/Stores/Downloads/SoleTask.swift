@@ -20,8 +20,7 @@ package final class SoleTask: Sendable {
 
     private let state = Lock(State.making)
 
-    /// Tasks are made one after another anyway, because they wait for one queue. On this queue they take one thread for
-    /// it, not one each.
+    /// Makes tasks, one after another: they wait for one queue anyway, so here they block one thread, not one each.
     static let makers = DispatchQueue(label: "holdfast.downloads.tasks")
 
     /// Not a global queue, because all of its threads may be waiting.
@@ -37,7 +36,8 @@ package final class SoleTask: Sendable {
             let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: request)
             task.resume()
-            // Not before, because a task must not be resumed while it is ended; so an end may have come meanwhile.
+            // The state changes only after `resume()`, because a task must not be resumed while it is ended. So
+            // `end()` may have been called meanwhile.
             let isWanted = self.state.withLock { state in
                 if case .ended = state { return false }
                 state = .running(session, task)
@@ -47,7 +47,7 @@ package final class SoleTask: Sendable {
         }
     }
 
-    /// Ends the task, also one that is still to be made, and releases the delegate.
+    /// Ends the task, even one that has not been made yet, and releases the delegate.
     package func end() {
         let running = state.withLock { state -> (URLSession, URLSessionTask)? in
             defer { state = .ended }

@@ -8,10 +8,10 @@ package import Foundation
 #endif
 
 extension URLSession {
-    /// Ends a session that has one task, and lets go of its delegate.
+    /// Ends a session that has one task, and releases its delegate.
     ///
-    /// `invalidateAndCancel()` would do, but in FoundationNetworking it reads the list of tasks while the session's own
-    /// queue removes them, and a process that had ended some thousands of downloads that way crashed.
+    /// `invalidateAndCancel()` would be enough, but in FoundationNetworking it reads the list of tasks while the
+    /// session's own queue removes them. A process that had ended some thousands of downloads that way crashed.
     package func end(_ task: URLSessionTask) {
         delegateQueue.addOperation {
             task.stop()
@@ -23,17 +23,18 @@ extension URLSession {
 extension URLSessionTask {
     /// Cancels the task of a session without a cache. Only its delegate's queue may do so.
     ///
-    /// FoundationNetworking ends the process if a task has left the session's list when its own queue comes to the
-    /// cancellation. A task leaves it after its delegate has heard of the end, and so not before this returns.
+    /// FoundationNetworking ends the process if a task has left the session's list before its own queue processes the
+    /// cancellation. A task leaves the list after its delegate was notified of the end, and so not before this returns.
     package func stop() {
         cancel()
         #if canImport(FoundationNetworking)
-        // Does nothing more, but returns only when the first has been carried out.
+        // This has no further effect, but returns only when the first cancellation has been carried out.
         cancel()
         #endif
     }
 
-    /// Whether the task was canceled or has ended. FoundationNetworking ends the process if a redirect is answered then.
+    /// Whether the task was canceled or has ended. In that state, FoundationNetworking ends the process if a redirect
+    /// is answered.
     package var isEnding: Bool { state == .canceling || state == .completed }
 }
 #endif

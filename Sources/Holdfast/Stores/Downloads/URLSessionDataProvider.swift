@@ -12,28 +12,28 @@ import Security
 ///
 /// On Linux it refuses `http:`, except to this machine if `allowsPlainHTTPToLoopback` is set: on Linux, libcurl decodes
 /// every `Content-Encoding` and cannot be stopped, so ``RemoteDataRequest/maximumBytes`` does not bound the memory that
-/// a response takes. Measured on Linux with Swift 6.3: 260 octets of `gzip, gzip, gzip` became 1,153,433,600, and the
-/// process grew from 30 MB to 1.26 GB, although `identity` was asked for and the task was canceled after 1 MiB. Over
-/// https only a server with a valid certificate for the name can do that. Nor is the memory bounded for a body that
-/// comes in many small pieces, or for headers: 18 MB in pieces of one octet took 3.4 GB, and 1 MB of header lines kept
-/// all sessions of the process busy for 43 seconds; the time limits hold in spite of that. So a service on Linux uses
-/// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which keeps all limits, and so does whoever downloads
-/// revocation lists, which authorities publish over `http:`.
+/// a response takes. Measured on Linux with Swift 6.3: 260 bytes of `gzip, gzip, gzip` became 1,153,433,600, and the
+/// process grew from 30 MB to 1.26 GB, although the request specified `identity` and the task was canceled after 1 MiB.
+/// Over https only a server with a valid certificate for the name can do that. The memory is not bounded either for a
+/// body that comes in many small pieces, or for headers: 18 MB in pieces of one byte took 3.4 GB, and 1 MB of header
+/// lines kept all sessions of the process busy for 43 seconds; the time limits hold in spite of that. So use
+/// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which enforces all limits, for services on Linux and for
+/// downloads of revocation lists, which authorities publish over `http:`.
 ///
-/// In a build with `HOLDFAST_WITHOUT_URLSESSION=1` in its environment, every download fails: programs on Linux that give
+/// In a build with `HOLDFAST_WITHOUT_URLSESSION=1` in its environment, every download fails. Programs on Linux that set
 /// another provider everywhere then load neither libcurl nor the libraries that it needs.
 public struct URLSessionDataProvider: RemoteDataProvider {
-    /// The longest time until the response begins, including the time to connect.
+    /// The maximum time until the response begins, including the time to connect.
     package let answerLimit: Duration
-    /// The longest time for the whole download.
+    /// The maximum time for the whole download.
     package let wholeLimit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     package let allowsPlainHTTPToLoopback: Bool
 
     /// Makes a provider.
     /// - Parameters:
-    ///   - answerLimit: the longest time until the response begins.
-    ///   - wholeLimit: the longest time for the whole download.
+    ///   - answerLimit: the maximum time until the response begins.
+    ///   - wholeLimit: the maximum time for the whole download.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
     public init(
         answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
@@ -95,8 +95,8 @@ extension URLSessionDataProvider {
     }
 }
 
-/// One download. Every callback comes on the session's queue, or from a timer or a cancellation; the first to end it
-/// decides.
+/// One download. Every callback comes on the session's queue, or from a timer or a cancellation; the first callback
+/// that ends it determines the result.
 private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var body = Data()
@@ -121,7 +121,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // Our own limits come first, because the session does not say which of its limits was reached.
+        // The session's limits are set later than ours, because it does not report which of its limits was reached.
         configuration.timeoutIntervalForRequest = (provider.wholeLimit + .seconds(10)) / .seconds(1)
         configuration.timeoutIntervalForResource = (provider.wholeLimit + .seconds(10)) / .seconds(1)
         var urlRequest = URLRequest(url: request.url)
@@ -240,7 +240,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(Security)
-    /// Only here may a server go unvalidated, and only if the configuration says so: the response is signed.
+    /// Only here may a server remain unvalidated, and only if the configuration allows it: the response is signed.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

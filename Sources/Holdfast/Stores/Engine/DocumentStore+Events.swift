@@ -63,10 +63,10 @@ extension DocumentStore: StoreDriver {
             ["error": "\(error)", "next": next])
     }
 
-    /// Between two clocks.
+    /// A normal difference between two clocks.
     private static var ordinaryDifference: Duration { .seconds(300) }
 
-    /// Once for each document.
+    /// Logs the use of a document in its grace period, once for each document.
     private func logGrace(_ age: Duration) {
         let issued = snapshot.content.flatMap(format.issueTime)
         let isFirst = state.withLock { state in
@@ -79,7 +79,7 @@ extension DocumentStore: StoreDriver {
             ["age": "\(age)", "lastUpdate": lastUpdate?.error?.description ?? "none"])
     }
 
-    /// Logs what an operator should look at.
+    /// Logs a fact for operators.
     func write(_ level: Logger.Level, _ message: String, _ facts: @autoclosure () -> [String: String] = [:]) {
         logger.log(
             level: level, "\(message)",

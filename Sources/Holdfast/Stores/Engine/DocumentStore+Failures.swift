@@ -20,11 +20,12 @@ extension DocumentStore {
             self.keepAttempts(generation)
             return self.catchUp()
         }
-        // Not on the storage queue, because an observer may reset the store.
+        // This is not on the storage queue, because an observer may reset the store.
         for announcement in announcements { announcement() }
     }
 
-    /// Stores them for the next start. If that fails, a restart only retries sooner. On the storage queue.
+    /// Stores the failures for the next start, on the storage queue. If that fails, the only effect is an earlier
+    /// retry.
     private func keepAttempts(_ generation: Int) {
         let attempts = state.withLock { state -> FailedAttempts? in
             guard state.generation == generation, let retryTime = state.retryTime else { return nil }
@@ -35,7 +36,7 @@ extension DocumentStore {
         _ = dataStore.save(data: attempts.data(origin: format.origin), forKey: attemptsKey)
     }
 
-    /// Restores the failures of an earlier run. On the storage queue, before the store is in use.
+    /// Restores the failures of an earlier run, on the storage queue, before the store is in use.
     func loadAttempts(at now: Date) {
         guard let data = dataStore.loadData(forKey: attemptsKey) else { return }
         let attempts = FailedAttempts(data, of: format, at: now)
@@ -47,7 +48,7 @@ extension DocumentStore {
         }
     }
 
-    /// Removes the stored failures. On the storage queue.
+    /// Removes the stored failures, on the storage queue.
     func removeAttemptsIfOver() {
         let isOver = state.withLock { state in
             guard state.failures == 0, state.keepsAttempts else { return false }
@@ -57,7 +58,7 @@ extension DocumentStore {
         if isOver { dataStore.removeData(forKey: attemptsKey) }
     }
 
-    /// Removes the document and the stored failures. On the storage queue.
+    /// Removes the document and the stored failures, on the storage queue.
     func removeStored() {
         dataStore.removeData(forKey: format.storageKey)
         dataStore.removeData(forKey: attemptsKey)

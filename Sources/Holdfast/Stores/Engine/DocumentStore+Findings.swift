@@ -1,11 +1,11 @@
 import struct Foundation.Date
 
 extension DocumentStore {
-    /// Whether an update is under way that a mismatch asked for.
+    /// Whether an update is under way that a mismatch caused.
     package var isAnsweringMismatch: Bool { state.withLock { $0.followsMismatch } }
 
-    /// Reports a host that a document in its grace period let in, and starts an update if the decision asks for one or
-    /// one is due.
+    /// Reports a host that was trusted by a document in its grace period, and starts an update if the decision requires
+    /// one or one is due.
     func tell(_ decision: TrustDecision) {
         if decision.isTrusted, let host = decision.host {
             for age in decision.findings.compactMap(\.age) {
@@ -16,7 +16,7 @@ extension DocumentStore {
         updateIfDue()
     }
 
-    /// Starts the update that findings of a decision ask for.
+    /// Starts the update that findings of a decision require.
     ///
     /// A newer document may resolve a mismatch or have pins for a host without usable ones. Only one such update runs
     /// at a time, and the next waits for its interval and the back-off. A valid document that does not cover the host

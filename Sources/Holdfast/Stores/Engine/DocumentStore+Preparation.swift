@@ -1,8 +1,8 @@
 import Foundation
 
 extension DocumentStore {
-    /// Whether ``prepare()`` would wait: there is no usable document and no attempt has just failed, or the
-    /// document is no longer fresh and no attempt has failed since, or a mismatch asked for a newer one.
+    /// Whether ``prepare()`` would wait: no usable document is available and no attempt has just failed, or the
+    /// document is no longer fresh and no attempt has failed since, or a mismatch requires a newer one.
     package var needsPreparation: Bool {
         guard format.configurationError == nil else { return false }
         let now = clock.now
@@ -14,18 +14,18 @@ extension DocumentStore {
         guard let content = state.snapshot.content, isUsable(state.snapshot, now: now) else {
             return state.underWay != nil || !mustWait(state, now: now)
         }
-        // An unreachable server causes one wait, not one a minute during the whole grace period.
+        // An unreachable server causes one wait, not one per minute during the whole grace period.
         guard format.state(of: content, at: state.snapshot.trustedTime.time(clock: now)) == .grace, state.failures == 0
         else { return false }
         return state.underWay != nil || isRenewalDue(state, now: now)
     }
 
-    /// Waits for a document on which to base decisions.
+    /// Waits for a document to decide by.
     ///
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
-    /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
+    /// stop waiting. If the download fails, a document in its grace period is accepted, and no caller waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` if there is no usable document; `CancellationError` if the task is canceled.
+    /// - Throws: ``StoreError`` if no usable document is available; `CancellationError` if the task is canceled.
     package func prepare() async throws {
         let now = clock.now
         guard let download = join(.direct, if: { needsPreparation($0, now: now) }) else { return try checkUsable() }

@@ -24,13 +24,14 @@ extension DocumentStore {
         return report
     }
 
-    /// How often one update downloads a document again because another store has stored one in the meantime.
+    /// The maximum number of downloads in one update. It repeats one if another store has stored a document in the
+    /// meantime.
     private static var maximumDownloads: Int { 3 }
 
     /// Downloads a document and replaces the current one. If another store or process has stored one since the download
-    /// began, it is unknown which is newer, so that one is adopted and the server is asked again.
-    /// - Returns: the problem, if nothing in it is usable or it could not be stored, or nil if all is well; and what it
-    ///   says about the application's version.
+    /// began, it is unknown which is newer, so the stored document is adopted and the download is repeated.
+    /// - Returns: the problem, if nothing in the document is usable or it could not be stored, or nil if all is well;
+    ///   and its assessment of the application's version.
     private func replace(_ generation: Int) async throws(StoreError) -> (StoreError?, VersionCheck?) {
         for announcement in await storageQueue.run({ self.catchUp() }) { announcement() }
         var left = format.updateTimeout
@@ -46,8 +47,8 @@ extension DocumentStore {
         return (nil, nil)
     }
 
-    /// Downloads and verifies a document within the time that an update has. A longer one is canceled, and its result
-    /// is ignored.
+    /// Downloads and verifies a document within the time limit of an update. A longer download is canceled, and its
+    /// result is ignored.
     private func fetch(within limit: Duration) async throws(StoreError) -> (FetchedDocument<Content>?, Duration) {
         let (format, provider, current) = (format, provider, current())
         let fetching = Task.detached { () async -> Result<FetchedDocument<Content>?, StoreError> in
@@ -81,7 +82,7 @@ extension DocumentStore {
         var failure: StoreError?
         /// Whether another store or process was faster, and its document is used.
         var isOvertaken = false
-        /// Whether the document counts now.
+        /// Whether the document is in use now.
         var isReplaced = false
         var announcements: [SharedStorage.Announcement] = []
     }
@@ -93,7 +94,7 @@ extension DocumentStore {
         let outcome = try await storageQueue.run { () throws(StoreError) in
             try self.store(fetched, generation, takeovers)
         }
-        // Not on the storage queue, because an observer may reset the store.
+        // This is not on the storage queue, because an observer may reset the store.
         for announcement in outcome.announcements { announcement() }
         if outcome.isReplaced, let fetched, fetched.shortfall == nil {
             let content = fetched.content
@@ -108,7 +109,8 @@ extension DocumentStore {
 
     func announce(_ content: Content) { format.news(of: content).forEach(tell) }
 
-    /// On the storage queue, where resets happen as well, so that nothing changes the snapshot in the meantime.
+    /// Replaces the document on the storage queue, where resets happen as well, so that the snapshot cannot change
+    /// meanwhile.
     private func store(
         _ fetched: FetchedDocument<Content>?, _ generation: Int, _ takeovers: UInt64
     ) throws(StoreError) -> Outcome {
@@ -160,7 +162,7 @@ extension DocumentStore {
             if emptiness == nil, fetched.shortfall == nil { state.forgetFailures() }
         }
         removeAttemptsIfOver()
-        // Each store verifies it again with its own settings.
+        // Each store verifies the document again with its own settings.
         if saving.failure == nil {
             for other in storage.noteChange(by: self) { outcome.announcements += other.catchUp() }
         }
@@ -184,7 +186,7 @@ extension DocumentStore {
         let time = trusted.time(clock: now)
         var generator = RandomWords(crypto: crypto)
         let next = format.nextUpdate(for: content, at: time, using: &generator)
-        // The request used the device's clock, which may be slow.
+        // Convert from the trusted time to the device's clock, which may be slow.
         return now.addingTimeInterval(next.timeIntervalSince(time))
     }
 }

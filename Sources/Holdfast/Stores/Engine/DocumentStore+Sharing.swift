@@ -1,16 +1,16 @@
 import Foundation
 
-// What other stores of this process, and other processes, have stored in the same place.
+// Adopts the documents that other stores of this process, and other processes, have stored in the same place.
 extension DocumentStore: SharedStorage.Member {
     var origin: [UInt8] { format.origin }
 
-    /// Adopts a document that another store has stored since this store last looked, if it verifies and may replace the
-    /// one that counts here. It also reads a document that could not be read when the store was made: a new document
-    /// must not bypass the checks against that one, and without a network it is the only one. On the storage queue.
+    /// Adopts a document that another store has stored since the last check, if it verifies and may replace the one in
+    /// use here. It also reads a document that could not be read when the store was made: a new document must not
+    /// bypass the checks against that one, and without a network it is the only one. Runs on the storage queue.
     func catchUp() -> [SharedStorage.Announcement] {
         guard let stored = try? dataStore.reported(forKey: format.storageKey) else {
-            // Somebody else has removed it: the verified content stays in use here, and new documents are still checked
-            // against it.
+            // Another store or process has removed it. The verified content stays in use here, and new documents are
+            // still checked against it.
             return []
         }
         return takeOver(stored)
@@ -23,7 +23,7 @@ extension DocumentStore: SharedStorage.Member {
         let loaded = StoreLoading(format: format, now: now).verified(stored)
         let (current, wasUnread) = state.withLock { state in
             defer { (state.mark, state.isUnread) = (mark, false) }
-            // Before the first download there is only the initial content.
+            // Before the first download, the store has only the initial content.
             return (state.snapshot, state.isUnread && state.revision == 0)
         }
         guard loaded.content != nil, let content = format.beginning(with: loaded.content),
@@ -43,8 +43,8 @@ extension DocumentStore: SharedStorage.Member {
         return [{ if wasUnread { self.tell(StoreEvent(.loaded)) } else { self.announce(content) } }]
     }
 
-    /// Whether a stored document may replace the one that counts here. A response to somebody else's challenge is not
-    /// fresh, so its date counts.
+    /// Whether a stored document may replace the one in use here. A response to another store's challenge is not fresh
+    /// here, so its date is compared.
     private func isNewer(_ content: Content, _ current: DocumentSnapshot<Content>, now: Date) -> Bool {
         let newest = current.trustedTime.newestIssue
         do throws(DocumentError) {
@@ -74,10 +74,10 @@ extension DocumentStore: SharedStorage.Member {
         return [{ self.tell(StoreEvent(.reset)) }]
     }
 
-    /// How often saving is retried while others save records that do not count here.
+    /// The maximum number of attempts to save while others save records that are not valid here.
     private static var maximumAttempts: Int { 8 }
 
-    /// Saves a record, but only to replace the one that this store knows. On the storage queue.
+    /// Saves a record, but only to replace the one that this store knows. Runs on the storage queue.
     func save(_ record: StoredRecord) -> Outcome {
         let data = record.data
         var saving = Outcome()

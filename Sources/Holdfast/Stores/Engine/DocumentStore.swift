@@ -11,29 +11,30 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         var snapshot: DocumentSnapshot<Content>
         var nextUpdate: Date
         var entityTag = ""
-        /// Failures in a row, and when the next attempt may be made.
+        /// Failures in a row, and the time at which the next attempt may be made.
         var failures = 0
         var retryTime: Date?
         package var underWay: Task<StoreUpdateReport, Never>?
-        /// Whether a mismatch asked for the update that is under way.
+        /// Whether a mismatch caused the update that is under way.
         var followsMismatch = false
         var lastUpdate: StoreUpdateReport?
         var lastMismatchUpdate: Date?
         /// The revision for which a mismatch in report mode last started an update.
         var reportedRevision: UInt64?
-        /// Counts documents and resets, after which decisions may differ.
+        /// A count of documents and resets, after which decisions may differ.
         var revision: UInt64 = 0
         /// Whether there may be a stored document that could not be read when the store was made.
         var isUnread = false
-        /// Counts resets: work begun before a reset is not committed after it.
+        /// A count of resets: work that began before a reset is not committed after it.
         var generation = 0
-        /// What is stored, as far as this store knows; nil for nothing.
+        /// The mark of the stored record, as far as this store knows; nil if nothing is stored.
         var mark: StorageMark?
-        /// Counts documents adopted from other stores and processes: work begun before one is not committed after it.
+        /// A count of documents adopted from other stores and processes: work that began before is not committed after
+        /// it.
         var takeovers: UInt64 = 0
-        /// Whether something about failed updates is stored.
+        /// Whether a record about failed updates is stored.
         var keepsAttempts = false
-        /// What has been logged already: the format's caveat, and which document is in its grace period.
+        /// The messages that have been logged: the format's caveat, and the document whose grace period was logged.
         var hasSaidCaveat = false
         var loggedGrace: Date?
 
@@ -48,12 +49,12 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     let crypto: StoreCryptography
     let dataStore: any SecureDataStore
     let provider: any RemoteDataProvider
-    /// What was wrong with the stored document when the store was made.
+    /// The problem with the stored document when the store was made; nil if there was none.
     package let storageError: StoreError?
     package let state: Lock<State>
     /// Shared with the other stores that keep their document in the same place.
     let storage: SharedStorage
-    /// Where storage is read and written.
+    /// The queue on which storage is read and written.
     var storageQueue: DispatchQueue { storage.queue }
     let observers: StoreObservers
     /// Notified of everything before the observers are.
@@ -62,7 +63,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// Measures how long an update takes.
     let timer: any Clock<Duration>
 
-    /// Reads and verifies what is stored before it returns.
+    /// Reads and verifies the stored document before it returns.
     /// - Parameters:
     ///   - observers: those of a store of several documents; by default the document's own.
     ///   - follow: notified of everything before the observers are, on the thread where it happens, with no lock held.
@@ -98,7 +99,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         }
         storage.queue.sync { loadAttempts(at: clock.now) }
         storage.join(self)
-        // A store that saved in between did not know this member yet.
+        // A store that saved in between did not notify this one, which was not a member yet.
         if storage.changes != changes { storage.queue.sync { catchUp() }.forEach { $0() } }
     }
 
@@ -106,7 +107,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
 
     package var trustedTime: Date { snapshot.trustedTime.time(clock: clock.now) }
 
-    /// When the next update is due, or after a failure the next attempt.
+    /// The time at which the next update is due, or after a failure the next attempt.
     package var nextUpdate: Date { state.withLock { $0.retryTime ?? $0.nextUpdate } }
 
     /// The result of the last update, including silent ones; nil before the first.
@@ -128,7 +129,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         return report
     }
 
-    /// Decides what kind of update is due, and starts it or joins the one under way.
+    /// Determines the kind of update that is due, and starts it or joins the one under way.
     func begin(_ mode: StoreUpdateMode) -> (StoreUpdateKind, Task<StoreUpdateReport, Never>?) {
         let now = clock.now
         let kind = state.withLock { state -> StoreUpdateKind in
@@ -147,7 +148,8 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         }
     }
 
-    /// The update under way, or a new one if one is needed, determined while nobody else can begin or end one.
+    /// The update under way, or a new one if one is needed; determined under the lock, so that no update begins or ends
+    /// meanwhile.
     func join(_ kind: StoreUpdateKind, if isNeeded: (borrowing State) -> Bool) -> Task<
         StoreUpdateReport, Never
     >? {
@@ -176,7 +178,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         if isAllowed { join(.silent, afterMismatch: true) }
     }
 
-    /// Starts an update if one is due; waits for nothing.
+    /// Starts an update if one is due, without waiting for it.
     package func updateIfDue() {
         let now = clock.now
         let isDue = state.withLock { state in
@@ -199,10 +201,10 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         return wait > 0 && wait <= format.longestBackOff
     }
 
-    /// Forgets everything that was stored; see ``UpdatingStore/reset()``.
+    /// Removes everything that was stored; see ``UpdatingStore/reset()``.
     package func reset() { remove(forAll: true) }
 
-    /// Forgets what was stored; other stores of this process may still need theirs.
+    /// Removes this store's document; other stores of this process may still need theirs.
     func discard() { remove(forAll: false) }
 
     private func remove(forAll: Bool) {

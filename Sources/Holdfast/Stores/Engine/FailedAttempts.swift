@@ -1,19 +1,19 @@
 import Foundation
 
-/// What is stored about failed updates, beside the document, so that an application that starts every few seconds does
-/// not ask its server each time.
+/// The stored record of failed updates, next to the document, so that an application that starts every few seconds does
+/// not send a request each time.
 ///
 /// It is unsigned, so its effect is limited: a record whose next attempt is further from now than the longest back-off,
 /// in either direction, is ignored. Neither a damaged record nor a changed clock prevents a store from updating.
 struct FailedAttempts: Sendable, Equatable {
     /// Failures in a row.
     let count: Int
-    /// When the next attempt may be made.
+    /// The time at which the next attempt may be made.
     let retryTime: Date
 
-    /// More failures do not make the wait longer.
+    /// The number of failures after which the wait no longer grows.
     private static let maximumCount = 64
-    /// A record has about 300 octets.
+    /// The maximum size. A record has about 300 bytes.
     private static let maximumBytes = 512
 
     /// The key under which it is stored.
@@ -24,7 +24,7 @@ struct FailedAttempts: Sendable, Equatable {
         self.retryTime = retryTime
     }
 
-    /// Reads a record; nil if it is damaged, belongs to other documents, or is meaningless at this time.
+    /// Reads a record; the result is nil if it is damaged, belongs to other documents, or is meaningless at this time.
     init?(_ data: Data, of format: some DocumentFormat, at now: Date) {
         guard data.count <= Self.maximumBytes, let record = StoredRecord(data), record.format == .attempts,
             record.origin == format.origin, let count = Int(String(decoding: record.body, as: UTF8.self)),

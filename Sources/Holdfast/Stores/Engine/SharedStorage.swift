@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 /// One key of a storage, shared by all stores of this process that keep their document there. They take turns, and each
-/// learns at once what another has stored, so all have the same content.
+/// is notified at once when another has stored a document, so all have the same content.
 ///
 /// If an application repeatedly makes stores over the same storage, they share it; it ends with the last of them.
 final class SharedStorage: Sendable {
@@ -10,17 +10,17 @@ final class SharedStorage: Sendable {
     protocol Member: AnyObject, Sendable {
         /// Stores with the same origin have the same documents.
         var origin: [UInt8] { get }
-        /// Adopts what another store has stored. On the storage's queue.
+        /// Adopts the document that another store has stored. Runs on the storage's queue.
         /// - Returns: a closure that reports it, to be called outside queue and lock.
         func catchUp() -> [Announcement]
-        /// Forgets what another store has removed. On the storage's queue.
+        /// Removes content whose document another store has removed. Runs on the storage's queue.
         func forget() -> [Announcement]
     }
 
     typealias Announcement = @Sendable () -> Void
 
-    /// Equal for the same storage and key. Values of an unknown type count as the same storage: their stores take turns
-    /// and read their own storage once more, without finding a change.
+    /// Equal for the same storage and key. All values of an unknown type are treated as the same storage: their stores
+    /// take turns and read their own storage once more, without finding a change.
     private struct Key: Hashable, Sendable {
         let type: Swift.ObjectIdentifier
         let object: Swift.ObjectIdentifier?
@@ -62,7 +62,7 @@ final class SharedStorage: Sendable {
 
     deinit {
         let key = key
-        // Another one may have replaced it in the meantime, and is released here, outside the lock.
+        // A new storage may have replaced this one in the meantime; its reference is released here, outside the lock.
         let successor = Self.storages.withLock { storages -> SharedStorage? in
             guard let storage = storages[key]?.storage else {
                 storages[key] = nil
@@ -73,7 +73,7 @@ final class SharedStorage: Sendable {
         withExtendedLifetime(successor) {}
     }
 
-    /// The shared storage for a storage and a key.
+    /// The shared object for a storage and a key.
     static func of(_ dataStore: any SecureDataStore, key: String) -> SharedStorage {
         let key = Key(dataStore, key)
         return storages.withLock { storages in
@@ -84,7 +84,7 @@ final class SharedStorage: Sendable {
         }
     }
 
-    /// Counts what members have stored and removed.
+    /// The number of times that members have stored or removed something.
     var changes: UInt64 { state.withLock { $0.changes } }
 
     func join(_ member: any Member) {
@@ -102,7 +102,7 @@ final class SharedStorage: Sendable {
         withExtendedLifetime(living) {}
     }
 
-    /// Notes that a member has stored or removed something. On the queue.
+    /// Notes that a member has stored or removed something. Runs on the queue.
     /// - Returns: the other members.
     func noteChange(by member: any Member) -> [any Member] {
         state.withLock { state in

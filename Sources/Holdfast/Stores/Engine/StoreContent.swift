@@ -1,16 +1,17 @@
 import Foundation
 
-/// What a verified document says, whatever its format.
+/// The content of a verified document, in any format.
 package struct StoreContent: Sendable {
     package let table: PinTable
     /// Whether the document was signed as a whole. Then a removed entry is no longer trusted, and the statement about
     /// hosts without pins is signed.
     let isSignedAsAWhole: Bool
-    /// Nil unless it was signed.
+    /// The statement about hosts without pins; nil unless it was signed.
     let domains: DomainsConfiguration?
-    /// Whether there was an unsigned one.
+    /// Whether the document had an unsigned statement about hosts without pins.
     let hasUnsignedDomains: Bool
-    /// When the document was made, according to its signer; only a document that is signed as a whole says so.
+    /// The time at which the document was made, according to its signer; only a document that is signed as a whole
+    /// states it.
     let issuedAt: Date?
     let versionCheck: VersionCheck?
 
@@ -32,19 +33,19 @@ package struct StoreContent: Sendable {
         versionCheck = response.versionCheck
     }
 
-    /// Whether this may replace a store's content. A response to the store's own challenge may, because it is fresh,
-    /// whatever its timestamp.
+    /// Throws unless this may replace a store's content. A response to the store's own challenge may, because it is
+    /// fresh, whatever its timestamp.
     ///
     /// Anyone on the network path can replay a static list whose entries have all expired, so such a list replaces
     /// nothing. Fallback entries give way only to a document with an entry in force, or to a response to a challenge
     /// that removes all entries.
     /// - Parameters:
-    ///   - old: the content that it would replace; nil if nothing verified is stored and the fallback counts.
+    ///   - old: the content that it would replace; nil if nothing verified is stored and the fallback is in use.
     ///   - time: the trusted time, in Unix seconds.
     ///   - acceptingLoss: whether the application lets a static list drop names.
     package func checkReplaces(_ old: StoreContent?, at time: Int64, acceptingLoss: Bool) throws(DocumentError) {
         if !isSignedAsAWhole {
-            // No signature covers an empty list: it must not end the fallback.
+            // No signature covers an empty list, so it must not end the use of the fallback.
             guard table.count > 0 || acceptingLoss && old != nil else {
                 throw DocumentError(.emptyList, field: "fingerprints", expected: "at least one entry", found: "none")
             }
@@ -55,7 +56,7 @@ package struct StoreContent: Sendable {
             }
         }
         guard let latest = table.latestEnd, !table.hasUsableEntries(at: time) else { return }
-        // The signer of a whole document may remove all that counts.
+        // The signer of a document that is signed as a whole may remove all entries in force.
         guard isSignedAsAWhole, old != nil else {
             throw DocumentError(
                 .expiredEntries, field: "expires", expected: "an entry that has not expired",
@@ -64,7 +65,7 @@ package struct StoreContent: Sendable {
     }
 }
 
-/// The basis of a ``CertStore``'s decisions at one moment.
+/// The state from which a ``CertStore`` decides at one moment.
 package struct StoreSnapshot: Sendable {
     let document: DocumentSnapshot<StoreContent>
     let fallback: PinTable
@@ -74,29 +75,29 @@ package struct StoreSnapshot: Sendable {
         self.fallback = fallback
     }
 
-    /// The verified document; nil while none is stored.
+    /// The verified document; nil if none is stored.
     package var content: StoreContent? { document.content }
     var trustedTime: TrustedTime { document.trustedTime }
 
-    /// The entries that count: fallback entries only while no verified document is stored.
+    /// The entries in use: fallback entries only while no verified document is stored.
     package var table: PinTable { content?.table ?? fallback }
 
     /// Whether the host has entries of any kind, usable or not.
     func isListed(_ host: DialedHost) -> Bool { !entriesEver(for: host).isEmpty }
 
-    /// Why a host has no usable entries.
+    /// The reason why a host has no usable entries.
     func absence(of host: DialedHost) -> PinAbsence {
         guard content != nil, table.count > 0 else { return .empty }
         return isListed(host) ? .expired : .notCovered
     }
 
-    /// Why a name, as written in a document, has no usable entries.
+    /// The reason why a name, as written in a document, has no usable entries.
     func absence(ofName name: String) -> PinAbsence {
         guard content != nil, table.count > 0 else { return .empty }
         return table.entries(named: name).isEmpty ? .notCovered : .expired
     }
 
-    /// Whether there are shipped entries to use until the first list.
+    /// Whether shipped entries can be used until the first list arrives.
     func hasUsableFallback(at now: Date) -> Bool {
         content == nil && fallback.hasUsableEntries(at: trustedTime.time(clock: now).wholeSeconds)
     }
@@ -124,7 +125,7 @@ package struct StoreSnapshot: Sendable {
         return []
     }
 
-    /// Whether the signer says that a host needs no pins.
+    /// Whether the signer exempts a host from pins.
     func isExempt(_ host: DialedHost) -> Bool {
         guard let domains = content?.domains else { return false }
         for name in FingerprintEntry.names(for: host) {

@@ -1,13 +1,13 @@
 package import struct Foundation.Data
 
-/// What a store uses to verify, to hash and to get random octets: Holdfast's own functions, or a module that an
-/// application has to use. It may be called from several threads at once.
+/// The functions with which a store verifies, hashes and gets random bytes: Holdfast's own, or those of a module that
+/// an application must use. They may be called from several threads at once.
 package struct StoreCryptography: Sendable {
     /// The check of signatures (ECDSA, SHA-256, P-256) by a key; nil if the module does not read the key.
     package let verifier: @Sendable (DocumentPublicKey) -> (any SignatureVerifying)?
-    /// The SHA-256, 32 octets.
+    /// The SHA-256, 32 bytes.
     package let digest: @Sendable (Data) -> Data
-    /// This many random octets, suitable for keys.
+    /// Returns this many random bytes, suitable for keys.
     package let random: @Sendable (Int) -> Data
 
     /// Replaces Holdfast's functions with those of another module.
@@ -29,7 +29,7 @@ package struct StoreCryptography: Sendable {
         })
 }
 
-/// Random numbers from a store's cryptography, so that a test that replaces the cryptography determines them.
+/// Random numbers from a store's cryptography, so that a test that replaces the cryptography controls them.
 struct RandomWords: RandomNumberGenerator {
     let crypto: StoreCryptography
 

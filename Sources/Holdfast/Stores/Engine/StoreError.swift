@@ -1,11 +1,11 @@
-/// Why a store cannot be made, or an update did not bring usable pins.
+/// The reason why a store cannot be made, or why an update did not bring usable pins.
 public struct StoreError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<StoreError>
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
     /// The error that led to this one: a ``DocumentError``, a ``RemoteDataError``, or a provider's own.
     public let underlying: (any Error)?
@@ -47,7 +47,7 @@ extension StoreError.Code {
     }
     /// The document could not be downloaded.
     public static var networkError: Self { Self("Check the network and the URL, and try again.") }
-    /// Download and verification together took longer than an update may.
+    /// Download and verification together took longer than the limit of an update.
     public static var timedOut: Self {
         Self("Try again later; if it goes on, check the server and the size of the document.")
     }
@@ -61,8 +61,8 @@ extension StoreError.Code {
     public static var unsupportedAlgorithm: Self {
         Self("Have the document signed with a supported algorithm; the store keeps the one that it has.")
     }
-    /// The document was downloaded and verified, but every entry in it has expired. If the store has other entries that
-    /// count, such as fallback entries, it keeps them.
+    /// The document was downloaded and verified, but every entry in it has expired. If the store has other valid
+    /// entries, such as fallback entries, it keeps them.
     public static var storeIsEmpty: Self { Self("Publish entries that have not expired.") }
     /// The stored document is damaged or can no longer be verified, and is ignored.
     public static var damagedStorage: Self { Self("Update the store; if it happens again, check the storage.") }

@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 public import struct Foundation.URL
 
-/// Something that happened in an ``UpdatingStore``. Observers receive it, and the log gets a line about it.
+/// An event in an ``UpdatingStore``. Observers receive it, and the log gets a line about it.
 ///
 /// ```swift
 /// store.addObserver { event in
@@ -9,34 +9,34 @@ public import struct Foundation.URL
 /// }
 /// ```
 public struct StoreEvent: Sendable {
-    /// What happens in stores, a set that may grow.
+    /// The kinds of events, a set that may grow.
     public typealias Kind = OpenCode<StoreEvent>
 
-    /// What happened.
+    /// The kind of event.
     public let kind: Kind
-    /// What kind of update begins, or has ended.
+    /// The kind of update that begins or has ended.
     public let updateKind: StoreUpdateKind?
     /// The result of an update that has ended.
     public let report: StoreUpdateReport?
-    /// How many entries a new document has: pins, hosts, revoked certificates, logs.
+    /// The number of entries in a new document: pins, hosts, revoked certificates, logs.
     public let entries: Int?
-    /// When a new document was made, if its signer says so; or when a signer's certificate expired.
+    /// The time at which a new document was made, if its signer states it; or at which a signer's certificate expired.
     public let date: Date?
-    /// How far a document is ahead of the clock, or how old one is that was used in its grace period.
+    /// The time by which a document is ahead of the clock, or the age of a document that was used in its grace period.
     public let span: Duration?
     /// The host or the common name that was trusted or validated.
     public let name: String?
-    /// What a ``CertStore`` found about a certificate.
+    /// The result of a ``CertStore`` for a certificate.
     public let result: CertStore.ValidationResult?
     /// The ``UpdatingStore/name`` of the store.
     public internal(set) var store = ""
-    /// Where the document comes from. It may contain secrets that the application has put there. nil for a reset of a
+    /// The source of the document. It may contain secrets that the application has put there. nil for a reset of a
     /// store of several documents.
     public internal(set) var url: URL?
-    /// The authority whose certificates a revocation list covers; nil for documents of other kinds. Several authorities may publish
-    /// lists at one URL.
+    /// The authority whose certificates a revocation list covers; nil for documents of other kinds. Several authorities
+    /// may publish lists at one URL.
     public internal(set) var authority: X509Certificate?
-    /// How often the document had been replaced or deleted at that time.
+    /// The number of times that the document had been replaced or deleted at that time.
     public internal(set) var revision: UInt64 = 0
 
     package init(
@@ -63,16 +63,16 @@ extension StoreEvent.Kind {
     public static var replaced: Self { Self() }
     /// The stored document could not be read at first, but now it is in use.
     public static var loaded: Self { Self() }
-    /// The timestamp of a document is ahead of the clock, by ``StoreEvent/span``. The document still counts, and moves
-    /// the store's trusted time, but by a day at most: check the device's clock and the signer's.
+    /// The timestamp of a document is ahead of the clock, by ``StoreEvent/span``. The document is still valid, and
+    /// moves the store's trusted time, but by a day at most: check the device's clock and the signer's.
     public static var issuedAheadOfClock: Self { Self() }
     /// The signer's certificate has expired, at ``StoreEvent/date``; documents are still verified. Configure its
     /// successor.
     public static var signerExpired: Self { Self() }
-    /// A static list says which hosts need no pins. That part is not signed, so it is ignored.
+    /// A static list states which hosts need no pins. That part is not signed, so it is ignored.
     public static var unsignedDomainsConfigurationIgnored: Self { Self() }
-    /// A host (``StoreEvent/name``) was trusted by a document in its grace period. ``StoreEvent/span`` is how old a trust
-    /// server's document is, or how long a pin file is past its `notAfter`.
+    /// A host (``StoreEvent/name``) was trusted by a document in its grace period. ``StoreEvent/span`` is the age of a
+    /// trust server's document, or the time since the `notAfter` of a pin file.
     public static var usedInGrace: Self { Self() }
     /// A ``CertStore`` has validated a certificate, for a common name or for a host (``StoreEvent/name``).
     public static var validated: Self { Self() }

@@ -1,7 +1,7 @@
 import struct Foundation.Data
 import struct Foundation.Date
 
-/// Reads a stored document and verifies it again: a modified file makes the store empty, not trusted.
+/// Reads a stored document and verifies it again. A modified file is not trusted: the store is then empty.
 struct StoreLoading<Format: DocumentFormat> {
     struct Result {
         var content: Format.Content?
@@ -9,7 +9,7 @@ struct StoreLoading<Format: DocumentFormat> {
         var nextUpdate = Date(timeIntervalSince1970: 0)
         var entityTag = ""
         var error: StoreError?
-        /// Whether there may be a document that cannot be read yet, as before a device is first unlocked.
+        /// Whether a document may exist that cannot be read yet, as before a device is first unlocked.
         var isUnread = false
         /// The mark of the stored document; nil if nothing is stored.
         var mark: StorageMark?

@@ -7,8 +7,8 @@ extension RevocationStore: Service {}
 extension TransparencyLogStore: Service {}
 #endif
 
-/// Keeps a store up to date until the task is canceled or its service group shuts down gracefully: reacting only to
-/// cancellation would leave the group waiting.
+/// Keeps a store up to date until the task is canceled or its service group shuts down gracefully. Without the second
+/// condition, the group would wait.
 package func untilShutdown(_ updates: @escaping @Sendable () async throws -> Void) async throws {
     #if Services
     try await cancelWhenGracefulShutdown(updates)

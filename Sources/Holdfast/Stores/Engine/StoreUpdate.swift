@@ -1,33 +1,33 @@
 public import struct Foundation.Date
 
-/// When a store makes an update.
+/// The condition for an update.
 public enum StoreUpdateMode: String, Sendable, Hashable, CaseIterable {
-    /// When one is due.
+    /// Only if one is due.
     case `default`
     /// Always.
     case forced
 }
 
-/// How an update is made.
+/// The kind of an update.
 public enum StoreUpdateKind: String, Sendable, Hashable, CaseIterable {
-    /// The caller waits for it: there is nothing usable, or it was forced.
+    /// The caller waits for it: the store has no usable content, or the update was forced.
     case direct
-    /// In the background: the existing pins still count, and a renewal is due.
+    /// In the background: the existing pins are still valid, and a renewal is due.
     case silent
-    /// Not at all: no renewal is due.
+    /// No update: no renewal is due.
     case noUpdate
 }
 
 /// The result of an update.
 public struct StoreUpdateReport: Sendable {
-    /// How it was made.
+    /// The kind of update.
     public let kind: StoreUpdateKind
-    /// Why it failed, or another problem; nil if there is none.
+    /// The reason why it failed, or another problem; nil if all is well.
     public let error: StoreError?
-    /// When it ended, by the store's clock.
+    /// The time at which it ended, by the store's clock.
     public let time: Date
-    /// When the next update is due, or after a failure the next attempt.
+    /// The time at which the next update is due, or after a failure the next attempt.
     public let nextUpdate: Date
-    /// The server's assessment of the application's version, if there is one.
+    /// The server's assessment of the application's version, if it sends one.
     public let versionCheck: VersionCheck?
 }

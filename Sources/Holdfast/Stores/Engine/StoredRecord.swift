@@ -1,10 +1,11 @@
 import Crypto
 package import Foundation
 
-/// What a store keeps: the document exactly as it was signed, in as many parts as its format has, and when it arrived.
+/// The record that a store keeps: the document exactly as it was signed, in as many parts as its format has, and its
+/// dates.
 ///
-/// The octets are a tag, the parts with their lengths, and the SHA-256 of all these. The digest detects half-written
-/// and damaged records; the signatures detect forged ones.
+/// The record consists of a tag, the parts with their lengths, and the SHA-256 of all these. The digest detects
+/// half-written and damaged records; the signatures detect forged ones.
 package struct StoredRecord: Sendable, Equatable {
     /// How the document is authenticated.
     package enum Format: String, Sendable, CaseIterable {
@@ -28,19 +29,19 @@ package struct StoredRecord: Sendable, Equatable {
     var signature = ""
     /// The server's entity tag of this version of the document, for the next request.
     package var entityTag = ""
-    /// Unsigned, in whole Unix seconds: when the next update is due, and the newest issue time that was seen.
+    /// Unsigned dates, in whole Unix seconds: the time of the next update, and the newest issue time that was seen.
     var nextUpdate: Int64 = 0
     var newestIssue: Int64 = 0
 
-    /// The longest part; a storage's data is read within this limit.
+    /// The maximum size of a part; a storage's data is read within this limit.
     static let maximumPart = 1 << 30
-    /// Octets of the digest at the end.
+    /// Bytes of the digest at the end.
     static let digestLength = SHA256.byteCount
     private static let tag = Data("holdfast pin store 2\n".utf8)
 
-    /// A digest of what distinguishes two stores: kinds, addresses, keys.
+    /// A digest of the values that distinguish two stores: kinds, addresses, keys.
     package static func origin(of parts: [[UInt8]]) -> [UInt8] {
-        // The length of each first, so that no two lists of parts are the same octets.
+        // The length of each part comes first, so that two different lists of parts never have the same bytes.
         SHA256Digest.of(parts.flatMap { Array("\($0.count) ".utf8) + $0 })
     }
 
@@ -62,7 +63,7 @@ package struct StoredRecord: Sendable, Equatable {
         self.body = body
     }
 
-    /// Reads a record; nil for one that is damaged, or that another version of Holdfast wrote.
+    /// Reads a record; the result is nil for one that is damaged, or that another version of Holdfast wrote.
     init?(_ data: Data) {
         let octets = [UInt8](data)
         guard octets.count > SHA256.byteCount, octets.starts(with: Self.tag) else { return nil }
@@ -86,7 +87,7 @@ package struct StoredRecord: Sendable, Equatable {
         self.newestIssue = newestIssue
     }
 
-    /// Reads the next part, `name length LF octets LF`.
+    /// Reads the next part, `name length LF bytes LF`.
     private static func next(_ name: String, of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let lineEnd = rest.prefix(64).firstIndex(of: 0x0A) else { return nil }
         let start = Array("\(name) ".utf8)

@@ -1,23 +1,22 @@
 package import struct Foundation.Date
 package import struct Foundation.TimeInterval
 
-/// When a store requests a new document: periodically, and before its pins expire.
+/// The times at which a store requests a new document: periodically, and before its pins expire.
 ///
-/// Two updates of a schedule are at least 15 minutes apart: what a signer publishes changes more slowly, and a server
-/// has many clients.
+/// Two updates of a schedule are at least 15 minutes apart: signers publish less often, and a server has many clients.
 public struct UpdateSchedule: Sendable, Hashable {
-    /// The longest time between two updates.
+    /// The maximum time between two updates.
     public var updateInterval: Duration
-    /// How long before an expiry updates become more frequent.
+    /// The time before an expiry from which updates become more frequent.
     public var expirationThreshold: Duration
 
-    /// In seconds, like everything below.
+    /// The minimum time between two updates, in seconds, like everything below.
     package static let shortestInterval: TimeInterval = 15 * 60
-    /// The longest interval after jitter.
+    /// The minimum interval with the maximum jitter.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
-    /// The longest time between two updates.
+    /// The maximum time between two updates.
     var longestInterval: TimeInterval { max(updateInterval.inSeconds, Self.longestOfShortIntervals) }
-    /// The remaining time until a near expiry is multiplied by this, so that it has room for several updates.
+    /// The factor for the remaining time until a near expiry, so that several updates fit into it.
     static let urgency = 0.125
 
     /// Makes a schedule.
@@ -54,7 +53,7 @@ public struct UpdateSchedule: Sendable, Hashable {
     }
 }
 
-/// How long to wait after failures: twice as long after each, at most an hour, with jitter.
+/// The wait after failures: twice as long after each one, at most an hour, with jitter.
 package struct BackOff {
     static let first: TimeInterval = 30
     package static let longest: TimeInterval = 3_600
@@ -71,7 +70,7 @@ package struct BackOff {
 }
 
 extension RandomNumberGenerator {
-    /// A number from 0 to 1 with 53 bits, from one word: the standard library's rejection sampling would never end if
-    /// an application's generator were constant.
+    /// A number from 0 to 1 with 53 bits, made from one word. With the standard library's rejection sampling, a
+    /// constant generator of an application would cause an endless loop.
     package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

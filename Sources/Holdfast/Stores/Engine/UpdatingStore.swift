@@ -1,10 +1,10 @@
 public import struct Foundation.Date
 
-/// A store that downloads documents that others have signed, verifies them, keeps them and renews them.
+/// A store that downloads signed documents, verifies them, keeps them and renews them.
 ///
-/// ``CertStore``, ``TrustServerStore``, ``RevocationStore``, ``TransparencyLogStore`` and `PinRepository` of HoldfastTUF
-/// differ in their formats. They are updated, run, watched and reset in the same way, so one piece of code can do that for
-/// all of them:
+/// ``CertStore``, ``TrustServerStore``, ``RevocationStore``, ``TransparencyLogStore`` and `PinRepository` of
+/// HoldfastTUF differ in their formats. They are updated, run, observed and reset in the same way, so one piece of code
+/// can do that for all of them:
 ///
 /// ```swift
 /// func keepUpToDate(_ stores: [any UpdatingStore]) async throws {
@@ -16,11 +16,11 @@ public import struct Foundation.Date
 /// ```
 /// Only Holdfast's stores conform to it.
 public protocol UpdatingStore: AnyObject, Sendable {
-    /// The machinery that runs the store.
+    /// The engine that runs the store.
     var engine: StoreEngine { get }
 }
 
-/// The machinery of a store; only Holdfast makes one.
+/// The engine of a store; only Holdfast makes one.
 public struct StoreEngine: Sendable {
     let driver: any StoreDriver
 
@@ -33,17 +33,17 @@ extension UpdatingStore {
     /// The store's name in metrics and events. Peers cannot cause more names.
     public var name: String { engine.driver.name }
 
-    /// Whether the store's content counts now.
+    /// Whether the store's content is valid now.
     public var state: StoreState { engine.driver.currentState }
 
-    /// How often the content was replaced or deleted since the store was made.
+    /// The number of times that the content was replaced or deleted since the store was made.
     public var revision: UInt64 { engine.driver.revision }
 
     /// The time that decisions use: the latest of the clock, the build date, and the newest verified issue time, which
-    /// counts at most a day past the others.
+    /// is limited to a day past the others.
     public var trustedTime: Date { engine.driver.trustedTime }
 
-    /// When the next update is due, or after a failure the next attempt.
+    /// The time at which the next update is due, or after a failure the next attempt.
     public var nextUpdate: Date { engine.driver.nextUpdate }
 
     /// The result of the last update, including silent ones; nil before the first.
@@ -54,25 +54,25 @@ extension UpdatingStore {
 
     /// Brings the store up to date.
     ///
-    /// If nothing in the store is usable, or if the update is forced, it returns after the download. If a renewal is
-    /// due and the current content still counts, it returns at once, and the download continues in the background;
+    /// If the store has no usable content, or if the update is forced, it returns after the download. If a renewal is
+    /// due and the current content is still valid, it returns at once, and the download continues in the background;
     /// ``lastUpdate`` and ``events()`` have its result. Otherwise it does nothing. Concurrent calls share one download.
     /// Canceling the caller does not cancel the download.
-    /// - Returns: the result, or that the update continues.
-    /// - Throws: ``StoreError`` if nothing is usable afterward, or if a forced update failed. What counted before still
-    ///   counts.
+    /// - Returns: the result, or a report that the update continues.
+    /// - Throws: ``StoreError`` if nothing is usable afterward, or if a forced update failed. Content that was valid
+    ///   before stays valid.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await engine.driver.update(mode: mode)
     }
 
     /// Keeps the store up to date until the task is canceled, or until the group of services that runs the store is
-    /// shut down. With the package's trait `Services` a store is a `Service`. If nothing runs a store,
-    /// decisions start an update when one is due; those of a ``CertStore`` do so only as
-    /// ``CertStoreConfiguration/updatesOnMismatch`` says, so call ``UpdatingStore/update(mode:)`` whenever the app starts.
+    /// shut down. With the package's trait `Services` a store is a `Service`. If nothing runs a store, decisions start
+    /// an update when one is due; those of a ``CertStore`` do so only as ``CertStoreConfiguration/updatesOnMismatch``
+    /// specifies, so call ``UpdatingStore/update(mode:)`` whenever the app starts.
     ///
-    /// It checks the time at least every 15 minutes, so that a changed clock, or a device that slept, delays nothing
-    /// for longer.
+    /// It checks the time at least every 15 minutes, so that a changed clock, or a device that slept, causes no longer
+    /// delay.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
     public func run() async throws { try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) } }
 
@@ -82,11 +82,11 @@ extension UpdatingStore {
         try await engine.driver.run(sleepingOn: sleeper)
     }
 
-    /// Deletes everything that was stored; what the application shipped with counts again. It blocks on storage. An
-    /// update that is under way ends with `reset` and stores nothing.
+    /// Deletes everything that was stored; the content that the application shipped is in use again. It blocks on
+    /// storage. An update that is under way ends with `reset` and stores nothing.
     public func reset() { engine.driver.reset() }
 
-    /// Notifies an observer of everything that happens from now on, on the thread where it happens, with no lock held.
+    /// Notifies an observer of every event from now on, on the thread where it happens, with no lock held.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (StoreEvent) -> Void) -> ObserverToken {
         engine.driver.observers.add(observer)
@@ -95,12 +95,12 @@ extension UpdatingStore {
     /// Ends an observation.
     public func removeObserver(_ token: ObserverToken) { engine.driver.observers.remove(token) }
 
-    /// Everything that happens from now on, for any number of listeners, each with a separate stream. A listener that
-    /// falls behind gets the latest 256 events.
+    /// A stream of every event from now on. Each listener has a separate stream; one that falls behind gets the latest
+    /// 256 events.
     public func events() -> AsyncStream<StoreEvent> { engine.driver.observers.stream() }
 }
 
-/// A store that knows pins. These take precedence over the defaults of ``PinSource``.
+/// A store that has pins. These members take precedence over the defaults of ``PinSource``.
 extension UpdatingStore where Self: PinSource {
     /// Grows with every document that the store accepts, and with every reset.
     public var revision: UInt64 { engine.driver.revision }
@@ -108,16 +108,16 @@ extension UpdatingStore where Self: PinSource {
     /// The clock that the store was given. Decisions use ``UpdatingStore/trustedTime``, which may be later.
     public var clock: any WallClock { engine.driver.clock }
 
-    /// Whether ``prepare()`` would wait: there is no usable document and no attempt has just failed, or the document is
-    /// no longer fresh and no attempt has failed since, or a mismatch asked for a newer one.
+    /// Whether ``prepare()`` would wait: no usable document is available and no attempt has just failed, or the
+    /// document is no longer fresh and no attempt has failed since, or a mismatch requires a newer one.
     public var needsPreparation: Bool { engine.driver.needsPreparation }
 
-    /// Waits, for at most the configuration's `preparationTimeout`, for a document on which to base decisions.
+    /// Waits, for at most the configuration's `preparationTimeout`, for a document to decide by.
     ///
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
-    /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
+    /// stop waiting. If the download fails, a document in its grace period is accepted, and no caller waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` if there is no usable document; `CancellationError` if the task is canceled.
+    /// - Throws: ``StoreError`` if no usable document is available; `CancellationError` if the task is canceled.
     public func prepare() async throws { try await engine.driver.prepare() }
 
     /// Reports a host that was trusted by a document in its grace period, and starts an update if one is due or the

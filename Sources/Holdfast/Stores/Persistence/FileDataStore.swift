@@ -3,12 +3,13 @@ public import Foundation
 /// Keeps data in the files of a folder, one for each key, readable only by their owner (mode 0600).
 ///
 /// A file is replaced as a whole and is on the disk when saving returns: a process that is killed while it saves leaves
-/// the old content or the new one. A lock file beside it allows one writer at a time, across processes. Several threads
-/// and processes may use it: stores that share a folder never replace what another one has saved in the meantime.
+/// the old content or the new one. A lock file next to it allows one writer at a time, across processes. Several
+/// threads and processes may use it: stores that share a folder never replace data that another one has saved in the
+/// meantime.
 public struct FileDataStore: ReportingDataStore, ComparingDataStore {
-    /// Where the files are.
+    /// The folder of the files.
     package let folder: URL
-    /// The most bytes that are read from a file.
+    /// The maximum number of bytes that are read from a file.
     package let maximumBytes: Int
 
     /// The default folder: on Apple's platforms `Holdfast` in the folder for the bundle's identifier inside the
@@ -23,26 +24,26 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
 
     /// Makes a data store; nothing is read or written yet.
     /// - Parameters:
-    ///   - folder: created when something is first saved, for its owner only.
-    ///   - maximumBytes: the most bytes that are read from a file.
+    ///   - folder: created at the first save, for its owner only.
+    ///   - maximumBytes: the maximum number of bytes that are read from a file.
     public init(folder: URL = Self.defaultFolder, maximumBytes: Int = 64 << 20) {
         self.folder = folder
         // One more byte is requested, to notice that the file is longer.
         self.maximumBytes = max(0, min(maximumBytes, .max - 1))
     }
 
-    /// The file of a key: its lower-case letters and digits, and everything else as the hexadecimal of its UTF-8
-    /// octets, because some file systems ignore case.
+    /// The file of a key: its lower-case letters and digits, and everything else as the hexadecimal of its UTF-8 bytes,
+    /// because some file systems ignore case.
     package func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
 
-    /// The data stored under a key; nil if there is none.
+    /// The data stored under a key; nil if none is stored.
     /// - Throws: ``FileDataStoreError`` if the file exists but cannot be read.
     public func load(forKey key: String) throws -> Data? {
         let file = file(forKey: key)
         do {
             return try AtomicFile.read(file, maximumBytes: maximumBytes, isOwn: true)
         } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-            // Not checked before reading: an inaccessible folder looks like one without the file.
+            // Existence is not checked before reading, because an inaccessible folder looks like one without the file.
             return nil
         } catch CocoaError.fileReadTooLarge {
             throw FileDataStoreError(
@@ -54,7 +55,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
         }
     }
 
-    /// Stores data under a key, in place of what was there; it waits for other writers.
+    /// Stores data under a key and replaces the previous data; it waits for other writers.
     /// - Throws: ``FileDataStoreError``.
     public func replace(_ data: Data, forKey key: String) throws { _ = try replace(with: data, forKey: key) { true } }
 
@@ -65,7 +66,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
         try replace(with: new, forKey: key) { try load(forKey: key) == old }
     }
 
-    /// - Parameter isMeant: asked with the lock held.
+    /// - Parameter isMeant: called with the lock held.
     private func replace(with data: Data, forKey key: String, if isMeant: () throws -> Bool) throws -> Bool {
         let file = file(forKey: key)
         do {
@@ -73,7 +74,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             return try withLock(key) {
                 guard try isMeant() else { return false }
-                // There is only one writer under the lock, so the leftovers of a killed one are overwritten.
+                // Only one writer holds the lock, so the leftovers of a killed one are overwritten.
                 try AtomicFile.replace(file, with: data, temporaryName: ".\(Self.name(of: key)).new")
                 return true
             }
@@ -111,7 +112,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
                 name += "_" + Hexadecimal.encode([octet])
             }
         }
-        // A file name has at most 255 octets, so a key longer than 200 is hashed; no other name has two underscores.
+        // A file name has at most 255 bytes, so a key longer than 200 is hashed; no other name has two underscores.
         guard name.utf8.count <= 200 else {
             return "__\(Hexadecimal.encode(SHA256Digest.of(Array(key.utf8)))).pins"
         }

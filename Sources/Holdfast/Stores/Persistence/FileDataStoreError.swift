@@ -1,4 +1,4 @@
-/// Why a file of a data store cannot be read or replaced.
+/// The reason why a file of a data store cannot be read or replaced.
 public struct FileDataStoreError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<FileDataStoreError>
@@ -7,7 +7,7 @@ public struct FileDataStoreError: HoldfastError {
     public let code: Code
     /// The path of the file.
     public let path: String
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, path: String, expected: String, found: String) {
@@ -30,6 +30,6 @@ extension FileDataStoreError.Code {
     public static var unreadable: Self { Self() }
     /// The file is larger than the limit.
     public static var tooLarge: Self { Self() }
-    /// The file, or the folder it is to be in, cannot be written.
+    /// The file, or its folder, cannot be written.
     public static var notWritten: Self { Self() }
 }

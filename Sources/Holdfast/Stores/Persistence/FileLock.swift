@@ -3,16 +3,16 @@ package import Foundation
 /// A lock between processes: an advisory lock on a file that only its owner can open, so that no other user of the
 /// machine can hold it. The file stays; the lock ends with the process, however the process ends.
 package final class FileLock: Sendable {
-    /// Why a lock could not be acquired.
+    /// The reason why a lock could not be acquired.
     package enum Failure: Error {
         /// Others held it for the whole time.
         case held
-        /// Somebody else owns the file, it is not a regular file, or it is a hard link to another file.
+        /// The file belongs to another user, is not a regular file, or is a hard link to another file.
         case foreign
         /// The number of a system error.
         case system(Int32)
 
-        /// For the part of a message that says what was found.
+        /// The text for the found value in a message.
         package var found: String {
             switch self {
             case .held: "another process holds it"
@@ -22,7 +22,7 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// How long a writer waits for another: far longer than any write takes.
+    /// The maximum time that a writer waits for another: far longer than any write takes.
     package static let usualLimit = Duration.seconds(30)
     /// The time between two attempts.
     private static let pause: UInt32 = 20_000
@@ -32,7 +32,7 @@ package final class FileLock: Sendable {
     /// Waits for the lock, which is held as long as this value exists.
     /// - Parameters:
     ///   - file: created with mode 0600 if it does not exist.
-    ///   - limit: for how long to wait.
+    ///   - limit: the maximum time to wait.
     ///   - waiting: called once, a second after the wait has begun.
     package init(_ file: URL, limit: Duration = usualLimit, waiting: () -> Void = {}) throws(Failure) {
         // Closed on exec, so that no child process keeps it. Links are not followed: anyone who may write to the folder
@@ -50,7 +50,7 @@ package final class FileLock: Sendable {
     }
 
     deinit {
-        // Unlocked explicitly, because a child process that has not called exec yet has a copy of the descriptor.
+        // Unlock explicitly, because a child process that has not called exec yet has a copy of the descriptor.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -58,10 +58,10 @@ package final class FileLock: Sendable {
     private static func requireOwn(_ descriptor: Int32) throws(Failure) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(errno) }
-        // Root may use everybody's files. A hard link would be an attempt to get another file's mode changed.
+        // Root may use the files of all users. A hard link would be an attempt to change the mode of another file.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid() || geteuid() == 0
         else { throw .foreign }
-        // An earlier version, or a copy, may have left it open to others.
+        // An earlier version, or a copy, may have left the file readable by others.
         if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw .system(errno) }
     }
 

@@ -1,25 +1,25 @@
 public import struct Foundation.Data
 
-/// Where a ``CertStore`` keeps what it has downloaded. The data need not be secret: signatures are verified again on
-/// load.
+/// Storage for the downloads of a store such as a ``CertStore``. The data need not be secret: signatures are verified
+/// again on load.
 ///
 /// It may be called from any thread; one store never makes two calls for the same key at once. The calls may block.
 public protocol SecureDataStore: Sendable {
-    /// Stores data under a key, in place of what was there; a reader finds either the old or the new data.
-    /// - Returns: whether the data will be there after a restart.
+    /// Stores data under a key and replaces the previous data; a reader finds either the old or the new data.
+    /// - Returns: whether the data will still exist after a restart.
     func save(data: Data, forKey key: String) -> Bool
-    /// The data stored under a key; nil if there is none.
+    /// The data stored under a key; nil if none is stored.
     func loadData(forKey key: String) -> Data?
     /// Deletes the data stored under a key.
     func removeData(forKey key: String)
 }
 
-/// A data store that reports why something could not be read or stored.
+/// A data store that reports why data could not be read or stored.
 public protocol ReportingDataStore: SecureDataStore {
-    /// The data stored under a key; nil if there is none.
+    /// The data stored under a key; nil if none is stored.
     /// - Throws: if there is data that cannot be read.
     func load(forKey key: String) throws -> Data?
-    /// Stores data under a key, in place of what was there.
+    /// Stores data under a key and replaces the previous data.
     /// - Throws: if it is not stored; the previous data stays.
     func replace(_ data: Data, forKey key: String) throws
 }
@@ -39,16 +39,16 @@ extension ReportingDataStore {
     public func loadData(forKey key: String) -> Data? { try? load(forKey: key) }
 }
 
-/// A data store that replaces data only if nobody has changed it in the meantime, in this process or another.
+/// A data store that replaces data only if it has not been changed in the meantime, in this process or another.
 ///
 /// Adopt it if several processes share a storage, such as an app and its extensions. In any case a store compares the
-/// stored data with what it knows before it saves; without this protocol, what another process saves between the
+/// stored data with its own state before it saves. Without this protocol, data that another process saves between the
 /// comparison and the saving is lost until that process saves again.
 public protocol ComparingDataStore: SecureDataStore {
-    /// Stores data under a key in place of what was read there before, as one step.
+    /// Stores data under a key and replaces the data that was read there before, as one atomic step.
     /// - Parameters:
-    ///   - old: what the caller read; nil for nothing.
-    ///   - new: what replaces it.
+    ///   - old: the data that the caller read; nil for none.
+    ///   - new: the data that replaces it.
     ///   - key: the key under which both are stored.
     /// - Returns: false if something other than `old` is stored; nothing has changed then.
     /// - Throws: if the existing data cannot be read, or `new` is not stored; nothing has changed then either.
@@ -59,13 +59,13 @@ public protocol ComparingDataStore: SecureDataStore {
 public final class InMemoryDataStore: ComparingDataStore {
     private struct State {
         var values: [String: Data] = [:]
-        /// Counts changes of any key.
+        /// A count of changes of all keys.
         var changes: UInt64 = 0
     }
 
     private let state = Lock(State())
 
-    /// Makes an empty one.
+    /// Makes an empty data store.
     public init() {}
 
     /// Stores data under a key; always true.
@@ -93,7 +93,7 @@ public final class InMemoryDataStore: ComparingDataStore {
         }
     }
 
-    /// The data stored under a key; nil if there is none.
+    /// The data stored under a key; nil if none is stored.
     public func loadData(forKey key: String) -> Data? { state.withLock { $0.values[key] } }
 
     /// Deletes the data stored under a key.
@@ -106,15 +106,15 @@ public final class InMemoryDataStore: ComparingDataStore {
 }
 
 extension SecureDataStore {
-    /// The data stored under a key; nil if there is none, as far as this data store can tell.
+    /// The data stored under a key; nil if none is stored, as far as this data store can determine.
     /// - Throws: if there is data that cannot be read, and the data store reports this.
     func reported(forKey key: String) throws -> Data? {
         guard let reporting = self as? any ReportingDataStore else { return loadData(forKey: key) }
         return try reporting.load(forKey: key)
     }
 
-    /// Stores data in place of what was read. A data store that compares by itself does so in one step. Any other data
-    /// store is read again just before, so callers in one process take turns, see ``SharedStorage``.
+    /// Stores data in place of the data that was read. A data store that compares by itself does so in one step. Any
+    /// other data store is read again just before, so callers in one process take turns, see ``SharedStorage``.
     /// - Returns: false if something other than `old` is stored.
     /// - Throws: if the existing data cannot be read, or `new` is not stored.
     func replaceIfUnchanged(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {

@@ -1,7 +1,7 @@
 public import struct Foundation.URL
 
-/// The configuration of a ``RevocationStore``: where it fetches lists, how it keeps them, and what an unknown status
-/// means.
+/// The configuration of a ``RevocationStore``: the places of its lists, how it keeps them, and the rules for an unknown
+/// status.
 ///
 /// ```swift
 /// var configuration = RevocationConfiguration(authorities: [.init(certificate: issuing, urls: [url])])
@@ -15,15 +15,15 @@ public struct RevocationConfiguration: Sendable {
         /// The certificate to which the path of another signer of its lists must lead; by default the certificate
         /// itself.
         public var anchor: X509Certificate
-        /// Where its lists are, `http` or `https`.
+        /// The URLs of its lists, `http` or `https`.
         public var urls: [URL]
 
-        /// Names an authority and where its lists are.
+        /// Names an authority and the URLs of its lists.
         /// - Parameters:
         ///   - certificate: the authority whose certificates the lists cover.
         ///   - anchor: the certificate to which the path of another signer has to lead, such as the root above
         ///     `certificate`; nil for `certificate` itself.
-        ///   - urls: where its lists are, `http` or `https`.
+        ///   - urls: the URLs of its lists, `http` or `https`.
         public init(certificate: X509Certificate, anchor: X509Certificate? = nil, urls: [URL]) {
             self.certificate = certificate
             self.anchor = anchor ?? certificate
@@ -36,28 +36,28 @@ public struct RevocationConfiguration: Sendable {
     /// Whether the distribution points of certificates in validated paths are fetched as well. On Linux this requires
     /// that you set a ``remoteDataProvider``.
     public var followsDistributionPoints = true
-    /// Certificates of list signers, and of issuers above these; being listed here does not make a certificate trusted.
+    /// Certificates of list signers, and of issuers above these; this does not make them trusted.
     public var certificates: [X509Certificate] = []
-    /// Lists that the application itself has; they count in addition to those that are fetched.
+    /// The application's own lists, which are used in addition to those that are fetched.
     public var lists: [CertificateRevocationList] = []
-    /// What happens to a leaf whose status is unknown. With `.fails`, nobody is trusted before the first list arrives.
+    /// The rule for a leaf whose status is unknown. With `.fails`, no server is trusted before the first list arrives.
     public var unknownLeaf = Revocation.UnknownStatus.passesWithoutList
-    /// What happens to an issuer whose status is unknown.
+    /// The rule for an issuer whose status is unknown.
     public var unknownIssuer = Revocation.UnknownStatus.passesWithoutList
-    /// When lists are fetched again: every 6 h, more often in the last day before a list's nextUpdate.
+    /// The times at which lists are fetched again: every 6 h, more often in the last day before a list's nextUpdate.
     public var schedule = UpdateSchedule(
         updateInterval: .seconds(6 * 3_600), expirationThreshold: .seconds(24 * 3_600))
-    /// The largest list that is fetched, in bytes; at most, and by default, 64 MiB.
+    /// The maximum size of a fetched list, in bytes; at most, and by default, 64 MiB.
     public var maximumBytes = CertificateRevocationList.maximumBytes
-    /// The most lists that are kept. A place that was found in paths makes room for others once no path has named it
-    /// for a day.
+    /// The maximum number of lists that are kept. A place that was found in paths is removed for another one once no
+    /// path has named it for a day.
     public var maximumLists = 64
-    /// The most bytes of all lists together whose places only certificates name; 256 MiB by default. Lists beyond that
-    /// are not kept.
+    /// The maximum size of all lists together whose places only certificates name, in bytes; 256 MiB by default. Lists
+    /// beyond that are not kept.
     public var maximumTotalBytes = 256 << 20
-    /// The longest time that an update of one list may take, from the first request to the verified list.
+    /// The maximum time that an update of one list may take, from the first request to the verified list.
     public var updateTimeout = Duration.seconds(120)
-    /// The longest time that ``RevocationStore/prepare()`` waits.
+    /// The maximum time that ``RevocationStore/prepare()`` waits.
     public var preparationTimeout = Duration.seconds(30)
     /// Downloads lists. On Linux the default refuses `http:`, over which most authorities publish their lists: set
     /// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`.
@@ -79,10 +79,11 @@ public struct RevocationConfiguration: Sendable {
         maximumBytes: CertificateRevocationList.maximumBytes + (1 << 20))
 
     /// Settings that suit most applications.
-    /// - Parameter authorities: those whose lists are fetched whether or not one of their certificates was seen.
+    /// - Parameter authorities: the authorities whose lists are fetched whether or not one of their certificates was
+    ///   seen.
     public init(authorities: [Authority] = []) { self.authorities = authorities }
 
-    /// What is wrong with the configuration; nil if it is valid.
+    /// The error in the configuration; nil if it is valid.
     var error: StoreError? {
         for url in authorities.flatMap(\.urls) where RevocationPlace.key(of: url) == nil {
             return StoreError(

@@ -6,14 +6,14 @@ struct RevocationListFormat: DocumentFormat {
     let url: URL
     let authorities: RevocationAuthorities
     let configuration: RevocationConfiguration
-    /// nil for a place that the configuration names.
+    /// The reserved memory; nil for a place that the configuration names.
     let room: RevocationRoom.Share?
 
     var origin: [UInt8] {
         StoredRecord.origin(of: [Array("revocation-list".utf8), Array(key.address.octets), Array(key.authority.octets)])
     }
     var storageKey: String { "revocation-list-\(Hexadecimal.encode(origin))" }
-    /// Without the parts of a URL that may be secret.
+    /// The name without the parts of the URL that may be secret.
     var logName: String { "revocation list of \(url.quotedAddress)" }
     static let storeName = "revocation"
     var storeName: String { Self.storeName }
@@ -30,7 +30,7 @@ struct RevocationListFormat: DocumentFormat {
         var request = RemoteDataRequest(
             url: url, headers: ["Accept": "application/pkix-crl, */*"], maximumBytes: configuration.maximumBytes)
         request.allowsPlainHTTP = true
-        // Only a list that counts can be unchanged: the tag of a replayed list is the attacker's choice.
+        // Make the request conditional only with a valid list: an attacker chooses the tag of a replayed list.
         if let lists = current.content, lists.objection(at: current.time().wholeSeconds) == nil,
             !current.entityTag.isEmpty
         {
@@ -72,7 +72,7 @@ struct RevocationListFormat: DocumentFormat {
                 list.provenance?.revokesOnly = part.revokesOnly
                 lists.append(list)
             } catch {
-                // The others still count, such as after the certificate of one signer was removed.
+                // The other lists are still valid, for example after the certificate of one signer was removed.
                 failure = failure ?? error
             }
         }
@@ -81,13 +81,13 @@ struct RevocationListFormat: DocumentFormat {
     }
 
     /// Reads and verifies one list.
-    /// - Parameter others: returns how many bytes the lists take that stay next to this one.
+    /// - Parameter others: returns the number of bytes of the lists that are kept next to this one.
     private func list(
         der: [UInt8], besides others: (RevocationListHeader) -> Int, at time: Int64
     ) throws(DocumentError) -> CertificateRevocationList {
         var list = try Self.reading { () throws(CertificateError) in try RevocationListHeader(der: der) }
-        // Before the entries are read: indexing them costs far more than a signature, and anyone on the network path
-        // can send as many as fit.
+        // Find the signer before reading the entries: indexing them costs far more than a signature, and anyone on the
+        // network path can send as many as fit.
         switch authorities.signer(of: list, knowing: configuration.certificates, at: time) {
         case .known(let signer):
             if let room, !room.take(list.der.count + others(list)) {
@@ -122,7 +122,8 @@ struct RevocationListFormat: DocumentFormat {
         }
     }
 
-    /// Only the clock sets the time: an authority that dates its lists in the future does not move it.
+    /// nil, because only the clock determines the time: an authority that dates its lists in the future does not change
+    /// it.
     func issueTime(of content: RevocationLists) -> Date? { nil }
 
     /// The fetched lists contain the stored ones that are still valid, see ``RevocationLists/adding(_:for:at:)``.
@@ -158,7 +159,7 @@ struct RevocationListFormat: DocumentFormat {
 
     // MARK: Conditional requests
 
-    /// Sent with the next request: the entity tag, otherwise the date of the last change (RFC 9110 8.8).
+    /// The validator for the next request: the entity tag, otherwise the date of the last change (RFC 9110 8.8).
     private static func validator(of response: RemoteDataResponse) -> String {
         let tag = response.entityTag
         if isEntityTag(tag) { return tag }
@@ -168,7 +169,7 @@ struct RevocationListFormat: DocumentFormat {
         return date
     }
 
-    /// A date begins differently.
+    /// Whether the text is an entity tag; a date begins differently.
     private static func isEntityTag(_ text: String) -> Bool {
         text.utf8.starts(with: "\"".utf8) || text.utf8.starts(with: "W/\"".utf8)
     }
@@ -179,7 +180,7 @@ final class RevocationAuthorities: Sendable {
     /// An authority may have certificates of several roots, and some publish the lists of several names at one place.
     static let maximumCount = 8
 
-    /// The first one that was known.
+    /// The authority that was added first.
     let first: X509Certificate
     private let known: Lock<[RevocationAuthority]>
 
@@ -188,9 +189,9 @@ final class RevocationAuthorities: Sendable {
         known = Lock([first])
     }
 
-    /// An authority whose certificates name the place together with many others counts once, with as many names as
-    /// necessary.
-    /// - Returns: whether it, or one of its names, was not known; false also if there are too many.
+    /// Adds an authority. One whose certificates name the place together with many others is kept once, with as many
+    /// names as necessary.
+    /// - Returns: whether it, or one of its names, is new; false also if there are too many.
     func add(_ authority: RevocationAuthority) -> Bool {
         known.withLock { known in
             if let index = known.firstIndex(where: { $0.issuer == authority.issuer && $0.anchor == authority.anchor }) {
@@ -202,7 +203,7 @@ final class RevocationAuthorities: Sendable {
         }
     }
 
-    /// The certificates that name the place, of the authorities with a name.
+    /// The certificates that name the place, of the authorities with this name.
     func certificates(of issuer: DistinguishedName) -> NamingCertificates {
         let named = known.withLock { $0 }.filter { $0.issuer.subject.matches(issuer) }.map(\.certificates)
         guard var all = named.first, !named.contains(.any) else { return .any }
@@ -210,7 +211,7 @@ final class RevocationAuthorities: Sendable {
         return all
     }
 
-    /// Who signed a list that belongs to one of them.
+    /// The signer of a list that belongs to one of the authorities.
     func signer(
         of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
     ) -> RevocationAuthority.Signer {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a list that its authority signed may not count at a place. The lists that are there stay.
+/// The reason why a list that its authority signed is not accepted at a place. The existing lists stay.
 enum RevocationListObjection {
     private static let askAgain = """
         Fetch it again later. If this happens again, someone answers with old lists: use an https URL if the authority \

@@ -3,24 +3,23 @@ import Foundation
 /// The lists of one place: one per issuer and scope (RFC 5280 5.2.5).
 ///
 /// Anyone on the network path can replay any list that the authority has ever signed, as the first list of a place or
-/// later. So each list is evaluated against the certificates that name the place, and against the lists that are
-/// there:
+/// later. So each list is evaluated against the certificates that name the place, and against the existing lists:
 /// - A list replaces those of its own scope, and of narrower ones, if it is newer and in force. Lists of other scopes
 ///   stay next to it.
 /// - An older list never replaces a newer one.
-/// - A list that is out of date, or of a kind that is not understood, replaces nothing. If no better list is there, its
-///   entries count: what it revokes is revoked until a newer list in force that covers the certificate says otherwise.
+/// - A list that is out of date, or of an unsupported kind, replaces nothing. If no better list exists, only its
+///   entries count: they stay revoked until a newer list in force that covers the certificate states otherwise.
 struct RevocationLists: Sendable {
     /// The verified lists.
     private(set) var all: [CertificateRevocationList] = []
 
-    /// The most lists of one place. Authorities use one or two scopes for one place.
+    /// The maximum number of lists of one place. Authorities use one or two scopes for one place.
     static let maximumCount = 8
 
     /// The size of all lists, in bytes.
     var byteCount: Int { Self.byteCount(of: all) }
 
-    /// The size of the lists that stay if a list replaces the one of its scope, in bytes.
+    /// The size of the lists that are kept if a list replaces the one of its scope, in bytes.
     func byteCount(besides list: RevocationListHeader) -> Int {
         Self.byteCount(of: all.filter { !Self.isSameScope($0.header, list) })
     }
@@ -35,14 +34,14 @@ struct RevocationLists: Sendable {
         return (counting.isEmpty ? all : counting).max { $0.thisUpdateSeconds < $1.thisUpdateSeconds }
     }
 
-    /// Why no list counts at a time, in Unix seconds; nil if one does.
+    /// The reason why no list counts at a time, in Unix seconds; nil if one counts.
     func objection(at time: Int64) -> String? {
         if all.contains(where: { Self.counts($0, at: time) }) { return nil }
         guard let main = main(at: time) else { return "none" }
         return main.unsupported ?? ListRule.validityObjection(to: main, at: time)
     }
 
-    /// When the first list that counts at a time has to be replaced.
+    /// The time at which the first list that counts must be replaced.
     func soonestEnd(at time: Int64) -> Date? {
         all.filter { Self.counts($0, at: time) }.compactMap(\.nextUpdate).min() ?? main(at: time)?.nextUpdate
     }
@@ -57,11 +56,11 @@ struct RevocationLists: Sendable {
 
     // MARK: A new list
 
-    /// The lists with one more, which its authority signed.
+    /// Returns the lists with one more, which its authority signed.
     /// - Parameters:
     ///   - certificates: the certificates that name the place.
     ///   - time: the trusted time, in Unix seconds.
-    /// - Throws: ``DocumentError`` if the list may not count here.
+    /// - Throws: ``DocumentError`` if the list is not accepted here.
     func adding(
         _ list: CertificateRevocationList, for certificates: NamingCertificates, at time: Int64
     ) throws(DocumentError) -> RevocationLists {
@@ -70,7 +69,7 @@ struct RevocationLists: Sendable {
         let isUsable = list.unsupported == nil && ListRule.validityObjection(to: list, at: time) == nil
         if all.contains(where: { $0.der == list.der && !($0.revokesOnly && isUsable) }) { return self }
         for old in all where Self.isSameScope(old.header, list.header) {
-            // A list that only revokes does not prevent one that vouches.
+            // A list that only revokes does not prevent a list that can vouch.
             if isUsable, old.revokesOnly, list.isOlder(than: old) { continue }
             try RevocationListObjection.checkOrder(of: list, after: old)
         }
@@ -99,7 +98,7 @@ struct RevocationLists: Sendable {
         return lists
     }
 
-    /// Adds a list that cannot vouch for a certificate.
+    /// Adds the entries of a list that cannot vouch for a certificate.
     private func addingEntries(
         of list: CertificateRevocationList, for certificates: NamingCertificates, at time: Int64
     ) throws(DocumentError) -> RevocationLists {
@@ -122,8 +121,8 @@ struct RevocationLists: Sendable {
         return lists
     }
 
-    /// Without the lists for which there is no room: first those that only revoke, then those that are out of date, the
-    /// oldest first.
+    /// Returns the lists without those that exceed the limits: first those that only revoke are left out, then those
+    /// that are out of date, the oldest first.
     private func bounded(
         keeping list: CertificateRevocationList, at time: Int64
     ) throws(DocumentError) -> RevocationLists {
@@ -143,8 +142,8 @@ struct RevocationLists: Sendable {
         return lists
     }
 
-    /// Whether these lists, which another store may have stored, may replace others: a list that counts gives way only
-    /// to one that is as wide and not older.
+    /// Throws unless these lists, which another store may have stored, may replace others: a list that counts may be
+    /// replaced only by one that is as wide and not older.
     func checkReplaces(_ others: RevocationLists, at time: Int64) throws(DocumentError) {
         let isFull = all.count == Self.maximumCount || byteCount > CertificateRevocationList.maximumBytes / 2
         for old in others.all where !old.revokesOnly && !(isFull && !Self.counts(old, at: time)) {

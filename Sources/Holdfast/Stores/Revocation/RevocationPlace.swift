@@ -19,21 +19,21 @@ struct RevocationPlace: Sendable {
     }
 
     let url: URL
-    /// Whether the application named it; such a place stays.
+    /// Whether the application named it; such a place is never removed.
     let isConfigured: Bool
     let authorities: RevocationAuthorities
-    /// When a path named it last.
+    /// The time at which a path last named it.
     var lastSeen: Date
-    /// Whether an earlier run found it and this one has not needed it yet. Its list counts, and nobody waits for it.
+    /// Whether an earlier run found it and this one has not needed it yet. Its list counts, and no caller waits for it.
     var isRestored = false
-    /// nil until what is stored has been read.
+    /// The store of its lists; nil until the stored record has been read.
     var documents: DocumentStore<RevocationListFormat>?
 
-    /// The longest URL that is fetched, in octets.
+    /// The longest URL that is fetched, in bytes.
     static let maximumLength = 2_048
 
     /// The key by which a place is found; nil for a URL that cannot be fetched. A URL in a certificate is untrusted
-    /// octets until it is known to be short and ASCII.
+    /// bytes until its length and characters are checked.
     static func key(of octets: ArraySlice<UInt8>) -> (key: OctetString, url: URL)? {
         guard octets.count <= maximumLength, octets.allSatisfy({ (0x21...0x7E).contains($0) }),
             let url = URL(string: String(decoding: octets, as: UTF8.self)), key(of: url) != nil
@@ -51,8 +51,8 @@ struct RevocationPlace: Sendable {
     }
 }
 
-/// The memory for lists whose places certificates name, because authorities decide how many there are and how long they
-/// are.
+/// The memory for lists whose places certificates name. It is limited, because authorities determine how many lists
+/// there are and how long they are.
 final class RevocationRoom: Sendable {
     private let maximum: Int
     private let reserved = Lock<[Swift.ObjectIdentifier: Int]>([:])
@@ -68,8 +68,8 @@ final class RevocationRoom: Sendable {
 
         deinit { room.leave(Swift.ObjectIdentifier(self)) }
 
-        /// Gives the room back when the place is removed. A download that goes on may hold the share for longer, and its
-        /// result is ignored.
+        /// Releases the memory when the place is removed. A download that continues may hold the share for longer, and
+        /// its result is ignored.
         func giveBack() {
             isGivenBack.withLock { isGivenBack in
                 isGivenBack = true
@@ -77,11 +77,11 @@ final class RevocationRoom: Sendable {
             }
         }
 
-        /// Reserves room for a list that exists, or has arrived.
-        /// - Returns: false if there is no room.
+        /// Reserves memory for a list that exists, or has arrived.
+        /// - Returns: false if it exceeds the limit.
         func take(_ bytes: Int) -> Bool { reserve(bytes, orLess: false) }
 
-        /// Reserves room for the growth of a list, as far as there is any, so that no other place can prevent its
+        /// Reserves memory for the growth of a list, as far as the limit allows, so that no other place can prevent its
         /// renewal.
         func grow(_ bytes: Int) {
             let most = min(2 * bytes, CertificateRevocationList.maximumBytes)
@@ -106,18 +106,18 @@ final class RevocationRoom: Sendable {
     private func leave(_ share: Swift.ObjectIdentifier) { reserved.withLock { $0[share] = nil } }
 }
 
-/// What a ``RevocationStore`` has about one list.
+/// The state of one list in a ``RevocationStore``.
 package struct RevocationListStatus: Sendable {
     /// The URL from which it is fetched.
     package let url: URL
-    /// Whether the configuration names it, rather than a certificate.
+    /// Whether the configuration names it, not a certificate.
     package let isConfigured: Bool
-    /// The newest list that counts now, otherwise the newest of all; nil while there is none.
+    /// The newest list that counts now, otherwise the newest of all; nil if none exists.
     package let list: CertificateRevocationList?
     /// Whether the list counts now: it exists, and its nextUpdate has not passed.
     package let isUsable: Bool
     /// The result of the last update; nil before the first.
     package let lastUpdate: StoreUpdateReport?
-    /// When the next update is due, or after a failure the next attempt.
+    /// The time at which the next update is due, or after a failure the next attempt.
     package let nextUpdate: Date
 }

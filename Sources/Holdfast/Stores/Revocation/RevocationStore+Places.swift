@@ -1,13 +1,14 @@
 import Foundation
 import Logging
 
-// Where lists are found: distribution points of certificates that can be trusted to that extent.
+// Finds the places of lists: distribution points of certificates that can be trusted to that extent.
 extension RevocationStore {
-    /// The most certificates whose distribution points are remembered as read; others are read again.
+    /// The maximum number of certificates whose distribution points are remembered as read; others are read again.
     static let maximumLinks = 4_096
-    /// URLs of one certificate that are fetched. Authorities write one to three; more would only take room from others.
+    /// The maximum number of URLs of one certificate that are fetched. Authorities write one to three; more would take
+    /// memory from others.
     private static let maximumAddresses = 4
-    /// A place that was not known, and whose lists it offers.
+    /// A new place, with the authority whose lists it offers.
     typealias Found = (url: URL, authority: X509Certificate)
 
     /// Starts fetching, in the background, lists that are due and the distribution points of the paths' certificates;
@@ -68,9 +69,8 @@ extension RevocationStore {
     /// Reads the distribution points of a certificate.
     /// - Parameters:
     ///   - time: when a path contained it.
-    ///   - isRestored: whether that was in an earlier run.
-    ///   - found: gets the places that were not known.
-    /// - Returns: whether a place is new, or may have the lists of one more authority.
+    ///   - isRestored: whether an earlier run saw it.
+    ///   - found: gets the new places.
     func take(_ link: Link, at time: Date, isRestored: Bool = false, found: inout [Found]) -> Bool {
         var work = 0
         let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
@@ -85,7 +85,7 @@ extension RevocationStore {
         where add(key, url, authority, at: time, isRestored: isRestored, found: &found) { isNew = true }
         let keys = places.map(\.0)
         known.withLock { state in
-            // If there was no room, it is tried again later.
+            // If the limit was reached, the certificate is read again later.
             guard keys.allSatisfy({ state.places[$0] != nil }) else { return }
             if state.links.count >= Self.maximumLinks {
                 let needed = Self.needed(of: state.links)
@@ -145,10 +145,10 @@ extension RevocationStore {
 }
 
 extension RevocationStore.Known {
-    /// How long a place that no path names anymore is kept, in seconds, if others need its room.
+    /// The time for which a place that no path names anymore is kept, in seconds, if others need its memory.
     private static let keepsUnseen: TimeInterval = 24 * 3_600
 
-    /// Forgets the place that no path has named for the longest time, if that time is long enough.
+    /// Removes the place that no path has named for the longest time, if that time exceeds the limit.
     mutating func removeUnseen(at now: Date) -> RevocationPlace? {
         let oldest = places.filter { !$0.value.isConfigured }.min { $0.value.lastSeen < $1.value.lastSeen }
         guard let oldest, now.timeIntervalSince(oldest.value.lastSeen) > Self.keepsUnseen else { return nil }

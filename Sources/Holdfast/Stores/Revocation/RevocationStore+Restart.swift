@@ -3,16 +3,16 @@ import Logging
 
 // Remembers the places that certificates name, so that the first decision after a restart uses the stored lists.
 extension RevocationStore {
-    /// How long a certificate that no path contains anymore is remembered, in seconds.
+    /// The time for which a certificate that no path contains anymore is remembered, in seconds.
     private static let remembersUnseen: TimeInterval = 30 * 24 * 3_600
-    /// How old the stored record may become while the certificates are seen again and again, in seconds.
+    /// The maximum age of the stored record while the certificates are seen again and again, in seconds.
     private static let keepsAgain: TimeInterval = 24 * 3_600
     private static let maximumRecord = 16 << 20
 
     private static let origin = StoredRecord.origin(of: [Array("revocation-places".utf8)])
     static let placesKey = "revocation-places-\(Hexadecimal.encode(origin))"
 
-    /// Stores which certificates name places, if that is due. It blocks.
+    /// Stores the certificates that name places, if that is due. It blocks.
     func keepPlaces() {
         guard configuration.followsDistributionPoints else { return }
         storage.sync {
@@ -23,17 +23,17 @@ extension RevocationStore {
             do {
                 for _ in 0..<Self.maximumAttempts where try keep(at: now) { return }
             } catch {
-                // So that this is not tried again every minute.
+                // This prevents another attempt every minute.
                 known.withLock { $0.lastKept = now }
             }
             logger.warning("what certificates say of revocation lists could not be stored")
         }
     }
 
-    /// How often saving the places is retried while others save theirs.
+    /// The maximum number of attempts to save the places while others save theirs.
     private static let maximumAttempts = 8
 
-    /// Stores what this store knows together with what others have stored in the same place.
+    /// Stores the places that this store has found, together with those that others have stored.
     /// - Returns: false if another store was faster.
     private func keep(at now: Date) throws -> Bool {
         let dataStore = configuration.secureDataStore
@@ -49,8 +49,8 @@ extension RevocationStore {
         return try dataStore.replaceIfUnchanged(stored, with: record.data, forKey: Self.placesKey)
     }
 
-    /// Reads what earlier runs found, unless this has been done; to be called on the storage's queue.
-    /// - Returns: false if it cannot be read at the moment.
+    /// Reads the findings of earlier runs, unless this has been done. Runs on the storage's queue.
+    /// - Returns: false if they cannot be read at the moment.
     func restorePlaces() -> Bool {
         guard configuration.followsDistributionPoints, !known.withLock({ $0.hasRestored }) else { return true }
         let data: Data?
@@ -60,13 +60,13 @@ extension RevocationStore {
         return true
     }
 
-    /// Adopts what earlier runs, or others, have found.
+    /// Adopts the findings of earlier runs, or of others.
     private func takeOver(_ data: Data, at now: Date) {
         guard let record = StoredRecord(data), record.format == .revocationPlaces, record.origin == Self.origin,
             let namings = try? Self.namings(in: record.body)
         else { return }
         var found: [Found] = []
-        // What was seen last gets room first.
+        // Certificates that were seen last get memory first.
         for (link, lastSeen) in namings.sorted(by: { $0.lastSeen > $1.lastSeen })
         where Self.isRemembered(lastSeen, at: now) && known.withLock({ $0.links[link] == nil }) {
             _ = take(link, at: min(lastSeen, now), isRestored: true, found: &found)
@@ -77,7 +77,7 @@ extension RevocationStore {
         abs(now.timeIntervalSince(lastSeen)) <= remembersUnseen
     }
 
-    /// The fewest certificates that name all places of all authorities, preferring those seen last.
+    /// A minimal set of certificates that name all places of all authorities, preferring those seen last.
     static func needed(of links: [Link: Naming]) -> [(key: Link, value: Naming)] {
         struct Use: Hashable {
             let place: RevocationPlace.Key
@@ -106,7 +106,7 @@ extension RevocationStore {
         return Data("[\(objects.joined(separator: ",\n"))]".utf8)
     }
 
-    /// It is not trusted: the lists of a place are verified when they are read.
+    /// Parses the record. It is not trusted: the lists of a place are verified when they are read.
     private static func namings(in data: Data) throws -> [(link: Link, lastSeen: Date)] {
         var reader = try StrictJSONReader([UInt8](data), maximumBytes: maximumRecord)
         var namings: [(link: Link, lastSeen: Date)] = []

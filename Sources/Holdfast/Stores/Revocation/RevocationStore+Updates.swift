@@ -6,7 +6,7 @@ extension RevocationStore {
     private static let simultaneousDownloads = 4
 
     /// Updates a few lists at a time. A failing list that only an earlier run needed is not a failure.
-    /// - Returns: for all lists together, the first problem that is not a failure.
+    /// - Returns: the result for all lists together, with the first problem that is not a failure.
     @discardableResult
     func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
         let results = await mapLists { key, documents -> (RevocationPlace.Key, Result<StoreUpdateReport, StoreError>) in
@@ -30,11 +30,11 @@ extension RevocationStore {
             error: reports.lazy.compactMap(\.error).first, time: clock.now, nextUpdate: nextUpdate, versionCheck: nil)
     }
 
-    /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is
-    /// known: those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated. It
-    /// does not wait for places that only an earlier run needed.
+    /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every known place: those
+    /// of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated. It does not
+    /// wait for places that only an earlier run needed.
     ///
-    /// It returns at once if all are there. It does not wait for a list whose download has just failed.
+    /// It returns at once if all lists are usable. It does not wait for a list whose download has just failed.
     /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` if the task is canceled.
     public func prepare() async throws {
         let waiting = Task.detached {
@@ -51,7 +51,7 @@ extension RevocationStore {
             }
         }
         _ = await TimeLimit.value(of: waiting, within: configuration.preparationTimeout)
-        // The new lists must count from the next validation on, even if another caller is about to publish them.
+        // The new lists must be in use from the next validation on, even if another caller is about to publish them.
         publish()
         try Task.checkCancellation()
         let now = clock.now
@@ -68,7 +68,7 @@ extension RevocationStore {
         }
     }
 
-    /// Whether this run needs the list of a place; a server that an earlier run used may be gone.
+    /// Whether this run needs the list of a place; a server that an earlier run used may no longer exist.
     private func isAwaited(_ key: RevocationPlace.Key) -> Bool {
         known.withLock { $0.places[key]?.isRestored == false }
     }
@@ -90,7 +90,7 @@ extension RevocationStore {
         tell(.reset)
     }
 
-    /// One check at a time, because the downloads of several would add up.
+    /// Updates the lists that are due. Only one check runs at a time, because the downloads of several would add up.
     func updateWhatIsDue() async {
         let isFirst = known.withLock { state in
             state.looksAgain = state.isLooking
@@ -110,7 +110,7 @@ extension RevocationStore {
         }
     }
 
-    /// Reads the stored lists that nobody has asked for yet, and processes each, a few at a time.
+    /// Reads the stored lists that have not been opened yet, and processes each, a few at a time.
     /// - Returns: the results, in the order of the URLs.
     @discardableResult
     private func mapLists<Value: Sendable>(

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 public import Logging
 
-/// Fetches revocation lists, keeps them and renews them. Use it wherever a ``Revocation`` is expected.
+/// Fetches revocation lists, keeps them and renews them. Use it wherever a ``RevocationSource`` is expected.
 ///
 /// ```swift
 /// let store = try await RevocationStore.load(configuration: RevocationConfiguration())
@@ -18,11 +18,11 @@ public import Logging
 ///
 /// A validation starts nothing and never waits for storage or the network: it uses the current lists. After its
 /// decision is final, lists that are missing or due are fetched in the background. So the first connection to a server
-/// is decided before its list arrives, by ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
+/// is evaluated before its list arrives, by ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
 ///
-/// This store does for every list what an ``UpdatingStore`` does. An update fails with the error of the first list, in
-/// the order of the URLs, that failed and that this run has needed, after the others were updated. The store's state is
-/// that of the list in the worst state. Events name their list by its URL and its authority.
+/// This store does for every list the same as an ``UpdatingStore`` for its document. An update fails, after all lists
+/// were tried, with the error of the first list (in the order of the URLs) that failed and that this run has needed.
+/// The store's state is that of the list in the worst state. Events name their list by its URL and its authority.
 public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver {
     typealias Documents = DocumentStore<RevocationListFormat>
 
@@ -32,12 +32,12 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         let issuer: X509Certificate
         let anchor: X509Certificate
 
-        /// Called for every validation, so it compares only the end of a signature, which identifies a certificate well
+        /// Called for every validation, so it hashes only the end of a signature, which identifies a certificate well
         /// enough.
         func hash(into hasher: inout Hasher) { hasher.combine(octets: certificate.der.suffix(64)) }
     }
 
-    /// The places that a certificate names, empty for one that names none, and when a path last contained it.
+    /// The places that a certificate names, empty if it names none, and the time at which a path last contained it.
     struct Naming {
         var places: [RevocationPlace.Key]
         var lastSeen: Date
@@ -51,10 +51,10 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         var hasRestored = false
         var lastKept = Date.distantPast
         var current: Revocation
-        /// Counts snapshots, so that an earlier one never replaces a later one.
+        /// Counts of snapshots, so that an earlier one never replaces a later one.
         var begun: UInt64 = 0
         var published: UInt64 = 0
-        /// When to check next which lists are due.
+        /// The time of the next check for due lists.
         var nextLook = Date.distantPast
         var hasSaidFull = false
         /// Whether a check for due lists is running, and whether another was requested in the meantime.
@@ -62,9 +62,9 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         var looksAgain = false
     }
 
-    /// How the store was set up.
+    /// The configuration of the store.
     package let configuration: RevocationConfiguration
-    /// The machinery that runs the store.
+    /// The engine that runs the store.
     public var engine: StoreEngine { StoreEngine(driver: self) }
     /// The clock that the store was given.
     public let clock: any WallClock
@@ -79,8 +79,8 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// Makes a store; it reads and verifies the stored lists before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread. Nothing is downloaded yet.
     /// - Parameters:
-    ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - clock: tells the time.
+    ///   - configuration: the places of the lists, their authorities, and the rules for keeping them.
+    ///   - clock: provides the time.
     ///   - logger: gets updates that fail; nil for a logger labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
@@ -111,7 +111,8 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             }
         }
         storage.sync { _ = restorePlaces() }
-        // Room for stored lists comes before room for growth; otherwise a restart could lose a list that has grown.
+        // Reserve memory for stored lists before memory for growth; otherwise a restart could lose a list that has
+        // grown.
         for documents in keys.compactMap(open) {
             if let lists = documents.snapshot.content { documents.format.room?.grow(lists.byteCount) }
         }
@@ -123,7 +124,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     public static func load(
         configuration: RevocationConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) async throws(StoreError) -> RevocationStore {
-        // The queue knows nothing of this task.
+        // The task-local log is read here, because the queue does not inherit it.
         let logger = logger ?? PolicyLog.shared.storeLogger
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try RevocationStore(configuration: configuration, clock: clock, logger: logger)
@@ -135,14 +136,14 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// The current lists.
     public var current: Revocation { known.withLock { $0.current } }
 
-    /// The time between two checks of what is due, in seconds.
+    /// The time between two checks for due lists, in seconds.
     static let lookInterval: TimeInterval = 60
 
     var name: String { RevocationListFormat.storeName }
 
     var revision: UInt64 { known.withLock { $0.published } }
 
-    /// An authority that dates its lists in the future does not move the time.
+    /// The clock's time. An authority that dates its lists in the future does not change it.
     var trustedTime: Date { clock.now }
 
     /// The state of the list in the worst state.
@@ -151,7 +152,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         return [.absent, .expired].first(where: states.contains) ?? (states.isEmpty ? .absent : .fresh)
     }
 
-    /// Never, as long as no place of a list is known.
+    /// The earliest next update of a list; never, as long as no place of a list is known.
     var nextUpdate: Date { lists.map(\.nextUpdate).min() ?? .distantFuture }
 
     var lastUpdate: StoreUpdateReport? { lists.compactMap(\.lastUpdate).max { $0.time < $1.time } }
@@ -161,10 +162,10 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             .lazy.compactMap { $0.value.documents?.storageError }.first
     }
 
-    /// Every place from which lists are fetched, and what the store has from each, in the order of their URLs.
+    /// Every place from which lists are fetched, with its list, in the order of their URLs.
     package var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
 
-    /// The places that these certificates name, if they were in a path.
+    /// The places that these certificates name, if the certificates were in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
         let named = known.withLock { state in
             Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value.places))
@@ -192,7 +193,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
 
     var keys: [RevocationPlace.Key] { known.withLock { Array($0.places.keys) } }
 
-    /// Reads what is stored of a place, once. It blocks.
+    /// Opens the stored lists of a place, once. It blocks.
     /// - Returns: nil for a place that was removed to make room for another.
     func open(_ key: RevocationPlace.Key) -> Documents? {
         storage.sync {
@@ -221,7 +222,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         }
     }
 
-    /// For a list that did not fit into the remaining room, for when it is fetched again.
+    /// Removes an unused place after a list did not fit into the memory, so that the next attempt may succeed.
     private func makeRoom() {
         let now = clock.now
         let evicted = known.withLock { $0.removeUnseen(at: now) }
@@ -229,7 +230,8 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         evicted?.documents?.discard()
     }
 
-    /// Makes one snapshot of all lists. Those out of date are part of it: what they revoke stays revoked.
+    /// Makes one snapshot of all lists. It includes lists that are out of date: certificates that they revoke stay
+    /// revoked.
     func publish() {
         let (number, places) = known.withLock { state in
             state.begun &+= 1
@@ -238,7 +240,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         let lists = places.sorted { $0.key.precedes($1.key) }.flatMap {
             $0.value.documents?.snapshot.content?.all ?? []
         }
-        // Outside the lock, because this hashes every list of the application.
+        // This is outside the lock, because it hashes every list of the application.
         let revocation = Revocation.crls(
             configuration.lists + lists, certificates: configuration.certificates,
             unknownLeaf: configuration.unknownLeaf,

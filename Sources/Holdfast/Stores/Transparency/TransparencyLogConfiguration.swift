@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The configuration of a ``TransparencyLogStore``: where the log list comes from, who signs it, and which list counts
-/// until then.
+/// The configuration of a ``TransparencyLogStore``: the source of the log list, its signer, and the list to use until
+/// then.
 public struct TransparencyLogConfiguration: Sendable {
     /// The URL of the list: JSON in Google's schema, version 3.
     public var listURL: URL
@@ -9,16 +9,16 @@ public struct TransparencyLogConfiguration: Sendable {
     public var signatureURL: URL
     /// The key of the list's publisher; see ``TransparencyLogList/init(verifying:signature:key:)``.
     public var key: SubjectPublicKeyInfo
-    /// The list that ships with the application: it counts until a newer one has been downloaded.
+    /// The list that ships with the application, used until a newer one has been downloaded.
     public var shipped: TransparencyLogList
     /// The time between two requests for the list; a day by default, at least 15 minutes.
     public var updateInterval: Duration = .seconds(86_400)
-    /// The longest time that an update may take, from the first request to the verified list.
+    /// The maximum time that an update may take, from the first request to the verified list.
     public var updateTimeout: Duration = .seconds(120)
-    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
+    /// The time at which the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Downloads list and signature. It uses standard validation for its server, never the validator for which the list
-    /// is.
+    /// Downloads list and signature. It uses standard validation for its server, never the validator that uses the
+    /// list.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
     /// Keeps the list, exactly as it was signed.
     public var secureDataStore: any SecureDataStore = FileDataStore()
@@ -31,7 +31,7 @@ public struct TransparencyLogConfiguration: Sendable {
         self.shipped = shipped
     }
 
-    /// What is wrong with the configuration; nil if it is valid.
+    /// The error in the configuration; nil if it is valid.
     var error: StoreError? {
         guard updateInterval > .zero, updateTimeout > .zero else {
             return StoreError(

@@ -7,13 +7,13 @@ struct TransparencyLogFormat: DocumentFormat {
         /// Its date is limited by the trusted time; otherwise its publisher could make a list that stays fresh for
         /// years.
         let list: TransparencyLogList
-        /// When it was made, according to its publisher.
+        /// The time at which it was made, according to its publisher.
         let signedAt: Date
     }
 
     let configuration: TransparencyLogConfiguration
 
-    /// Octets of a signature; RSA of 8192 bits has 1,024.
+    /// Maximum number of bytes of a signature; one with RSA of 8192 bits has 1,024.
     private static let maximumSignature = 2_048
 
     /// Different for every address and key.
@@ -24,7 +24,7 @@ struct TransparencyLogFormat: DocumentFormat {
         ])
     }
     var storageKey: String { "log-list-\(Hexadecimal.encode(origin))" }
-    /// Without the parts of a URL that may be secret.
+    /// The name without the parts of the URL that may be secret.
     var logName: String { "log list at \(configuration.listURL.quotedAddress)" }
     var storeName: String { "log-list" }
     var documentURL: URL? { configuration.listURL }
@@ -69,7 +69,7 @@ struct TransparencyLogFormat: DocumentFormat {
             found: "one of \(new.signedAt.formatted(.iso8601))")
     }
 
-    /// There is always a list; its user decides how old it may be.
+    /// nil, because a list always exists; its user determines how old it may be.
     func obstacle(to content: Content?, at time: Date) -> StoreError? { nil }
 
     func nextUpdate(for content: Content, at time: Date, using generator: inout some RandomNumberGenerator) -> Date {

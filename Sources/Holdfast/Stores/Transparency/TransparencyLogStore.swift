@@ -8,21 +8,21 @@ public import Logging
 /// let store = try await TransparencyLogStore.load(configuration: configuration)
 /// let validator = PathValidator(anchors: anchors, transparency: .required(store))
 /// ```
-/// Until a newer list has been downloaded, the list that ships with the application counts. A download that does not
+/// Until a newer list has been downloaded, the list that ships with the application is used. A download that does not
 /// verify, or is older than an existing list, changes nothing. A validation starts nothing and never waits for storage
 /// or the network; after its decision is final, an update that is due begins in the background.
 public final class TransparencyLogStore: UpdatingStore {
-    /// How the store was set up.
+    /// The configuration of the store.
     package let configuration: TransparencyLogConfiguration
-    /// The machinery that runs the store.
+    /// The engine that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TransparencyLogFormat>
 
-    /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
-    /// ``load(configuration:clock:logger:)`` does off the caller's thread.
+    /// Makes a store from a valid configuration. It reads and verifies the stored list before it returns;
+    /// ``load(configuration:clock:logger:)`` does so off the caller's thread.
     /// - Parameters:
-    ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - clock: tells the time.
+    ///   - configuration: the source of the list, its signer, and the rules for keeping it.
+    ///   - clock: provides the time.
     ///   - logger: gets updates that fail; nil for a logger labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
@@ -37,12 +37,12 @@ public final class TransparencyLogStore: UpdatingStore {
             logger: logger ?? PolicyLog.shared.storeLogger)
     }
 
-    /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
+    /// Makes a store from a valid configuration, reading and verifying the stored list off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: TransparencyLogConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) async throws(StoreError) -> TransparencyLogStore {
-        // The queue knows nothing of this task.
+        // The task-local log is read here, because the queue does not inherit it.
         let logger = logger ?? PolicyLog.shared.storeLogger
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try TransparencyLogStore(checking: configuration, clock: clock, logger: logger)

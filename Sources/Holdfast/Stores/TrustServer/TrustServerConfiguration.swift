@@ -10,31 +10,30 @@ public import struct Foundation.URL
 public struct TrustServerConfiguration: Sendable {
     /// The URL from which the document is downloaded.
     public var url: URL
-    /// The signer who must have signed the document.
+    /// The signer of the document.
     public var signer: TrustServerSigner
-    /// The customer for whom the document must be.
+    /// The customer that the document must be for.
     public var customer: String
 
     /// The values of `maximumAge` and `grace` unless an application sets others.
     package static let (usualMaximumAge, usualGrace) = (Duration.seconds(3_600), Duration.seconds(86_400))
 
-    /// How long a document is fresh, from its timestamp on; an hour by default.
+    /// The time for which a document is fresh, from its timestamp on; an hour by default.
     public var maximumAge = TrustServerConfiguration.usualMaximumAge
-    /// How long after that it is still accepted while the store retries the download; every such use is reported. A day
-    /// by default.
+    /// The time after that for which it is still accepted while the store retries the download; every such use is
+    /// reported. A day by default.
     public var grace = TrustServerConfiguration.usualGrace
-    /// The longest time that an adapter waits for a document before it decides; 10 s by default.
+    /// The maximum time that an adapter waits for a document before it decides; 10 s by default.
     public var preparationTimeout: Duration = .seconds(10)
-    /// The longest time that an update may take, from the request to the verified document.
+    /// The maximum time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// How much of a document may be read.
+    /// The limits for reading a document.
     public var limits = DocumentLimits()
     /// Whether SHA-1 digests are accepted, as in documents made before 2018.
     public var allowsLegacyDigests = false
-    /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
+    /// The time at which the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Downloads the document. It uses standard validation for its server, never the trust manager for which the pins
-    /// are.
+    /// Downloads the document. It uses standard validation for its server, never the trust manager that uses the pins.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
     /// Keeps the document, exactly as it was signed.
     public var secureDataStore: any SecureDataStore = FileDataStore()
@@ -46,7 +45,7 @@ public struct TrustServerConfiguration: Sendable {
         self.customer = customer
     }
 
-    /// What is wrong with the configuration; nil if it is valid.
+    /// The error in the configuration; nil if it is valid.
     var error: StoreError? {
         guard (1...DocumentLimits.nameBytes).contains(customer.utf8.count) else {
             return StoreError(

@@ -1,8 +1,8 @@
 package import Foundation
 
 extension TrustServerFormat {
-    /// What a document requires of a host.
-    /// - Parameter lastFailure: why there is no newer document, for the failure.
+    /// The requirement of a document for a host.
+    /// - Parameter lastFailure: the reason why there is no newer document, for the failure.
     package func answer(
         to question: PinQuestion, from content: TrustServerTable?, at time: Date, lastFailure: () -> StoreError?
     ) -> PinAnswer {
@@ -47,7 +47,7 @@ extension TrustServerFormat {
                     found: "different pins for \(text(ports))",
                     remedy: "Say which port was dialed: DialedHost(_:port:)."))
         }
-        // A document past its time may lack what a newer one has.
+        // A document that is no longer fresh may lack entries of a newer one.
         return .none(
             isInGrace ? .expired : .notCovered,
             TrustFailure(

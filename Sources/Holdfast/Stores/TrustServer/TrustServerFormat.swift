@@ -6,10 +6,10 @@ package struct TrustServerFormat: DocumentFormat {
 
     package init(configuration: TrustServerConfiguration) { self.configuration = configuration }
 
-    /// The greatest age of a new document, in seconds; a signer makes one every five minutes.
+    /// The maximum age of a new document, in seconds; a signer makes one every five minutes.
     package static let greatestAgeOfDownload: TimeInterval = 10 * 60
 
-    /// Different for every customer, server and signer, so they never share documents.
+    /// A digest that differs for every customer, server and signer, so they never share documents.
     package var origin: [UInt8] {
         StoredRecord.origin(of: [
             Array("trust-server".utf8), Array(configuration.url.absoluteString.utf8), configuration.signer.identity,
@@ -18,15 +18,15 @@ package struct TrustServerFormat: DocumentFormat {
     }
     package var storageKey: String { "trust-server-\(Hexadecimal.encode(origin))" }
 
-    /// Without the parts of a URL that may be secret.
+    /// The name without the parts of the URL that may be secret.
     package var logName: String { "\(configuration.customer) at \(configuration.url.quotedAddress)" }
     package var storeName: String { configuration.customer }
     package var documentURL: URL? { configuration.url }
     package var recordFormat: StoredRecord.Format { .trustServer }
     package var buildDate: Date? { configuration.buildDate }
-    /// In seconds, like the ages of documents.
+    /// The age until which a document is fresh, in seconds.
     package var maximumAge: TimeInterval { configuration.maximumAge.inSeconds }
-    /// The greatest age at which a document counts.
+    /// The maximum age at which a document is accepted, in seconds.
     private var limit: TimeInterval { configuration.maximumAge.inSeconds + configuration.grace.inSeconds }
 
     package var updateTimeout: Duration { configuration.updateTimeout }
@@ -122,12 +122,12 @@ package struct TrustServerFormat: DocumentFormat {
             + [content.signerExpired].compactMap(\.self).map { StoreEvent(.signerExpired, date: $0) }
     }
 
-    /// Whether a document is past its time.
+    /// Whether a document is no longer fresh.
     func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {
         !(time < content.timestamp.addingTimeInterval(maximumAge + 1))
     }
 
-    /// A length of time in words.
+    /// A length of time as text.
     static func text(age: TimeInterval) -> String {
         let minutes = max(0, min(age, 1e9)) / 60
         switch minutes {

@@ -1,7 +1,7 @@
 /// Pins by the dialed host and its port, from the newest document.
 extension TrustServerStore: PinSource {
-    /// What the document requires of a host at the moment. Without a document that counts, and for a host that it does
-    /// not have, the result is `noUsablePins`.
+    /// Returns the requirement of the document for a host now. Without a valid document, and for a host that is not in
+    /// it, the result is `noUsablePins`.
     public func answer(to question: PinQuestion) -> PinAnswer {
         let snapshot = documents.snapshot
         let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
@@ -16,7 +16,8 @@ extension TrustServerStore: PinSource {
 extension TrustServerStore {
     /// A policy that trusts by the document's pins, for a ``TrustManager`` or any adapter.
     /// - Parameters:
-    ///   - host: a host, a URL, which stands for its host, or a pattern; pins are looked up by the host that is dialed.
+    ///   - host: a host, a URL, of which only the host is used, or a pattern; pins are looked up by the host that is
+    ///     dialed.
     ///   - pinning: whether keys are pinned, which may stay the same when a certificate is renewed, or certificates.
     ///   - validatesHostName: whether the leaf must name the dialed host; leave it true. If false, only a pin of the
     ///     server's own certificate counts.
@@ -31,7 +32,7 @@ extension TrustServerStore {
             certificatePinOnly: certificatePinOnly)
     }
 
-    /// A policy for a host or a pattern that is known to be one.
+    /// A policy for a host or a pattern that was parsed before.
     public func policy(
         for host: HostPattern, pinning: Pin.Subject = .publicKey, validatesHostName: Bool = true,
         certificatePinOnly: Bool = false

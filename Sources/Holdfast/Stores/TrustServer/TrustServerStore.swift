@@ -10,23 +10,23 @@ public import Logging
 /// manager.add(policy: try store.policy(for: "www.example.com", pinning: .publicKey))
 /// ```
 /// A document is fresh for ``TrustServerConfiguration/maximumAge`` after its timestamp; then it is renewed. For
-/// ``TrustServerConfiguration/grace`` more it is still accepted, and every such use is reported. After that it is refused.
-/// A download that does not verify, is older than ten minutes, or older than the newest document that was verified,
+/// ``TrustServerConfiguration/grace`` more it is still accepted, and every such use is reported. After that it is
+/// refused. A download that does not verify, is older than ten minutes, or is older than the newest verified document,
 /// changes nothing. Policies read a snapshot: they never wait for storage or the network.
 public final class TrustServerStore: UpdatingStore {
-    /// How the store was set up.
+    /// The configuration of the store.
     package let configuration: TrustServerConfiguration
-    /// The machinery that runs the store.
+    /// The engine that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TrustServerFormat>
 
-    /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
-    /// ``load(configuration:clock:logger:)`` does off the caller's thread.
+    /// Makes a store from a valid configuration. It reads and verifies the stored document before it returns;
+    /// ``load(configuration:clock:logger:)`` does so off the caller's thread.
     ///
     /// Several stores for one server, customer and signer download separately, so make one for all policies.
     /// - Parameters:
-    ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - clock: tells the time.
+    ///   - configuration: the source of the document, its signer, and the rules for keeping it.
+    ///   - clock: provides the time.
     ///   - logger: gets updates that fail and documents in their grace period; nil for a logger labeled
     ///     `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
@@ -42,18 +42,18 @@ public final class TrustServerStore: UpdatingStore {
             logger: logger ?? PolicyLog.shared.storeLogger)
     }
 
-    /// Makes a store from a valid configuration, reading and verifying what is stored off the caller's thread.
+    /// Makes a store from a valid configuration, reading and verifying the stored document off the caller's thread.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public static func load(
         configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) async throws(StoreError) -> TrustServerStore {
-        // The queue knows nothing of this task.
+        // The task-local log is read here, because the queue does not inherit it.
         let logger = logger ?? PolicyLog.shared.storeLogger
         return try await DispatchQueue.global().run { () throws(StoreError) in
             try TrustServerStore(checking: configuration, clock: clock, logger: logger)
         }
     }
 
-    /// When the current document was made, according to its signer; nil while there is none.
+    /// The time at which the current document was made, according to its signer; nil if the store has none.
     public var timestamp: Date? { documents.snapshot.content?.signedTimestamp }
 }

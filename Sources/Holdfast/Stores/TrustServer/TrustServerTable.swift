@@ -2,7 +2,7 @@ package import Foundation
 
 /// The content of a verified trust-server document, by host.
 package struct TrustServerTable: Sendable {
-    /// What the document contains for a host that was dialed.
+    /// The result of looking up a host that was dialed.
     enum Answer: Sendable {
         case pins(PinSet)
         /// The host is not in the document.
@@ -21,7 +21,7 @@ package struct TrustServerTable: Sendable {
         private let certificates: PinSet?
         private let publicKeys: PinSet?
 
-        /// nil if no pin is of this kind.
+        /// The pins of a kind; nil if no pin is of this kind.
         func pins(_ subject: Pin.Subject?) -> PinSet? {
             switch subject {
             case .certificate?: certificates
@@ -44,21 +44,22 @@ package struct TrustServerTable: Sendable {
     /// The pins of one host by port; nil stands for a port that the document does not name.
     private typealias Services = [Int?: Service]
 
-    /// When the document was made, limited so that a signer whose clock is years ahead cannot make it fresh for years.
+    /// The time at which the document was made, limited so that a signer whose clock is years ahead cannot make it
+    /// fresh for years.
     package let timestamp: Date
-    /// When the document was made, according to its signer.
+    /// The time at which the document was made, according to its signer.
     package let signedTimestamp: Date
     /// The first instant at which the signer's certificate is no longer valid, if that instant has passed.
     let signerExpired: Date?
-    /// The first instant at which the document no longer counts, including its grace.
+    /// The first instant at which the document is no longer accepted, including its grace period.
     package let end: Date
     private let services: [DialedHost.Kind: Services]
 
     /// - Parameters:
     ///   - document: the verified document.
-    ///   - latest: the latest time from which it may count.
-    ///   - lifetime: for how many seconds after its timestamp it counts, including its grace; the last second is
-    ///     included.
+    ///   - latest: the maximum of the time from which it is valid.
+    ///   - lifetime: the seconds after its timestamp for which it is accepted, including its grace period and the last
+    ///     second.
     /// - Throws: ``DocumentError`` `invalidValue` for an invalid hostname.
     init(_ document: TrustServerDocument, issuedUpTo latest: Date, lifetime: TimeInterval) throws(DocumentError) {
         timestamp = min(document.timestamp, latest)
@@ -81,7 +82,7 @@ package struct TrustServerTable: Sendable {
         services = pins.mapValues { ports in ports.mapValues { Service($0.distinct, until: end) } }
     }
 
-    /// How many hosts have entries.
+    /// The number of hosts with entries.
     var hostCount: Int { services.count }
 
     /// The pins of a host, found by its exact name and, if it is known, its port.

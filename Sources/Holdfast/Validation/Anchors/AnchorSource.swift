@@ -1,8 +1,8 @@
-/// Where a ``PathValidator`` gets its anchors: ``TrustAnchors``, a set that does not change, or a ``TrustAnchorStore``,
-/// which reloads.
+/// The source of a ``PathValidator``'s anchors: ``TrustAnchors``, a set that does not change, or a
+/// ``TrustAnchorStore``, which reloads.
 ///
-/// Your own source is asked once at the beginning of every validation, from any thread. It returns what it has, without
-/// I/O.
+/// Holdfast reads your own source once at the beginning of every validation, from any thread. It must return the
+/// current set without I/O.
 public protocol AnchorSource: Sendable {
     /// The current set, always complete.
     var current: TrustAnchors { get }

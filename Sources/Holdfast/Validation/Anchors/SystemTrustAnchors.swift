@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where a Linux system keeps the certificates it trusts, and how to read them.
+/// The locations of trusted certificates on Linux systems, and the code that reads them.
 ///
 /// `SSL_CERT_FILE` and `SSL_CERT_DIR` come first, as with OpenSSL: the former replaces the system's file, the latter (a
 /// list separated by colons) its folders. Otherwise the first file that exists is used, and folders if no file exists.
@@ -16,25 +16,25 @@ package struct SystemTrustAnchors: Sendable {
     ]
     static let folders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
-    /// The most files of a folder that are read; Debian's contains about 300.
+    /// The maximum number of files of a folder that are read; Debian's contains about 300.
     static let maximumFilesPerFolder = 10_000
 
-    /// What was read: the anchors, and what could not be read.
+    /// The result of reading: the anchors, and the certificates and files that could not be read.
     package struct Reading: Sendable {
         /// The anchors.
         package let anchors: TrustAnchors
-        /// Where the anchors came from.
+        /// The files and folders of the anchors.
         package let sources: [String]
-        /// Certificates and files that were left out because they cannot be read, and why.
+        /// Certificates and files that were left out because they cannot be read, with the reasons.
         package let leftOut: [CertificateFileError]
     }
 
     private let environment: [String: String]
     private let root: URL
 
-    /// Says where to look.
+    /// Sets the locations to read.
     /// - Parameters:
-    ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
+    ///   - environment: the variables, of which `SSL_CERT_FILE` and `SSL_CERT_DIR` are used.
     ///   - root: the folder that stands for `/`; the environment's paths are used as they are.
     package init(environment: [String: String], root: URL = URL(fileURLWithPath: "/")) {
         self.environment = environment
@@ -43,7 +43,7 @@ package struct SystemTrustAnchors: Sendable {
 
     /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does so on another
     /// thread.
-    /// - Returns: the anchors and what was left out.
+    /// - Returns: the anchors, and the certificates and files that were left out.
     /// - Throws: ``TrustAnchorError`` if no anchor can be read.
     package func read() throws(TrustAnchorError) -> Reading {
         var certificates: [X509Certificate] = []
@@ -63,7 +63,8 @@ package struct SystemTrustAnchors: Sendable {
         return Reading(anchors: TrustAnchors(certificates), sources: sources, leftOut: leftOut)
     }
 
-    /// One bad certificate must not make the others of a bundle unusable: Holdfast cannot repair the system's store.
+    /// Reads a file. One bad certificate must not make the others of a bundle unusable: Holdfast cannot repair the
+    /// system's store.
     private func read(
         _ file: URL, into certificates: inout [X509Certificate], leavingOut leftOut: inout [CertificateFileError]
     ) {
@@ -104,7 +105,7 @@ package struct SystemTrustAnchors: Sendable {
             .filter(isFile)
     }
 
-    /// Reading a pipe or a socket could block forever.
+    /// Whether the URL is a regular file; reading a pipe or a socket could block forever.
     private func isFile(_ url: URL) -> Bool {
         let values = try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey])
         return values?.isRegularFile ?? false
@@ -120,7 +121,7 @@ package struct SystemTrustAnchors: Sendable {
 extension TrustAnchors {
     /// Reads the anchors of a Linux system away from the caller's thread: the bundles and
     /// folders of the known distributions, or those that the environment names.
-    /// - Parameter environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
+    /// - Parameter environment: the variables, of which `SSL_CERT_FILE` and `SSL_CERT_DIR` are used.
     /// - Throws: ``TrustAnchorError`` if no anchor can be read.
     @concurrent
     public static func system(
@@ -130,17 +131,17 @@ extension TrustAnchors {
     }
 }
 
-/// Why there are no anchors.
+/// The reason why there are no anchors.
 public struct TrustAnchorError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<TrustAnchorError>
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected and the found value, and the remedy.
     public let facts: ErrorFacts
 
-    /// States why there are no anchors.
+    /// States the reason why there are no anchors.
     package init(_ code: Code, expected: String, found: String) {
         self.code = code
         facts = ErrorFacts(
@@ -152,6 +153,6 @@ public struct TrustAnchorError: HoldfastError {
 }
 
 extension TrustAnchorError.Code {
-    /// None of the places that were searched has a readable certificate.
+    /// None of the locations that were searched has a readable certificate.
     public static var noneFound: Self { Self() }
 }

@@ -1,7 +1,7 @@
 public import Logging
 
-/// Anchors that can be replaced while connections are made: it reads a source, and publishes what it read as one new
-/// set.
+/// Anchors that can be replaced while connections are made. The store reads a source, and publishes the result as one
+/// new set.
 ///
 /// A reader of ``current`` sees the old set or the new one, never a mixture. A source that fails or yields nothing
 /// leaves the set as it was. No lock is held while the source is read.
@@ -14,7 +14,7 @@ public final class TrustAnchorStore: Sendable {
     /// - Parameters:
     ///   - logger: gets a line about each reload that fails.
     ///   - source: reads the anchors; by default those of the system.
-    /// - Throws: what the source throws, and ``TrustAnchorError`` if it yields no anchor.
+    /// - Throws: the error of the source, and ``TrustAnchorError`` if it yields no anchor.
     public init(
         logger: Logger = Logger(label: "holdfast.anchors"),
         source: @escaping @Sendable () async throws -> TrustAnchors = { try await TrustAnchors.system() }
@@ -27,9 +27,9 @@ public final class TrustAnchorStore: Sendable {
     /// The current set.
     public var current: TrustAnchors { state.withLock { $0 } }
 
-    /// Reads the source again and publishes what it yields.
+    /// Reads the source again and publishes the result.
     /// - Returns: whether the set changed.
-    /// - Throws: what the source throws, and ``TrustAnchorError`` if it yields no anchor; the set stays as it was.
+    /// - Throws: the error of the source, and ``TrustAnchorError`` if it yields no anchor; the set stays as it was.
     @discardableResult
     public func reload() async throws -> Bool {
         let anchors = try await Self.read(source)

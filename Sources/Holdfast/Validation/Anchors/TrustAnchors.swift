@@ -30,7 +30,7 @@ public struct TrustAnchors: Sendable {
 
     /// Anchors from DER.
     /// - Parameter certificates: DER, one certificate each.
-    /// - Throws: ``CertificateError`` for the first that cannot be read.
+    /// - Throws: ``CertificateError`` for the first one that cannot be read.
     public init(der certificates: [[UInt8]]) throws(CertificateError) {
         self.init(try certificates.map(X509Certificate.init(der:)))
     }
@@ -42,12 +42,12 @@ public struct TrustAnchors: Sendable {
     /// SHA-256 over the sorted SHA-256 of each anchor's DER: equal for equal sets.
     package var digest: [UInt8] { index.digest }
 
-    /// Whether exactly this certificate, octet by octet, is an anchor.
+    /// Whether exactly this certificate, byte by byte, is an anchor.
     public func contains(_ certificate: X509Certificate) -> Bool {
         index.bySubject[certificate.subject]?.contains(certificate) ?? false
     }
 
-    /// The anchors that bear this name, compared octet by octet.
+    /// The anchors that bear this name, compared byte by byte.
     func named(_ name: DistinguishedName) -> [X509Certificate] { index.bySubject[name] ?? [] }
 
     /// The anchors that bear this name by the comparison of RFC 5280 section 7.1.
@@ -55,7 +55,7 @@ public struct TrustAnchors: Sendable {
 }
 
 extension TrustAnchors: Hashable {
-    /// Equality of the sets, whatever their order.
+    /// Equality of the sets, regardless of their order.
     public static func == (left: TrustAnchors, right: TrustAnchors) -> Bool { left.digest == right.digest }
 
     /// Hashes the digest of the set.

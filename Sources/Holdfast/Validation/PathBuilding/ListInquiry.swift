@@ -1,18 +1,18 @@
-/// The lists that may cover one certificate, and what they say about it.
+/// The lists that may cover one certificate, and their entries about it.
 ///
-/// If several verified lists have the same key and the same scope (equal issuingDistributionPoint), the newest one counts;
-/// see ``RevocationListHeader/age(beside:)``. A certificate is therefore revoked if a list names it, unless
+/// If several verified lists have the same key and the same scope (equal issuingDistributionPoint), the newest one
+/// counts; see ``RevocationListHeader/age(beside:)``. A certificate is therefore revoked if a list names it, unless
 /// - a newer list of the same key and scope vouches for it, because it was only on hold, or
 /// - the list that names it is out of date, and a list of another key or scope that was issued later vouches for it:
 ///   numbers of different keys or scopes cannot be compared.
 ///
-/// An attacker who blocks one source of lists and replays what another once served can only leave lists out. A list
-/// vouches for a certificate if it covers it, is understood, is in force, and no other list of its key and scope
-/// contradicts its age. A delta list vouches, together with its base, for the certificates that it removes from the
-/// base.
+/// An attacker who blocks one source of lists and replays old lists of another can only leave lists out. A list vouches
+/// for a certificate if it covers it, is understood, is in force, and no other list of its key and scope contradicts
+/// its age. A delta list vouches, together with its base, for the certificates that it removes from the base.
 struct ListInquiry {
     enum Verdict {
-        /// - Parameter isFinal: whether the issuer's own key says so, and nothing on another path could say otherwise.
+        /// - Parameter isFinal: whether the issuer's own key signed the list, and no other path could change the
+        ///   result.
         case revoked(isFinal: Bool)
         case good
         case unknown
@@ -23,8 +23,8 @@ struct ListInquiry {
         let limit: String
     }
 
-    /// Evidence that the certificate is not revoked: from a list that does not name it, or from a delta list that removes
-    /// it from its base, together with that base.
+    /// Evidence that the certificate is not revoked: from a list that does not name it, or from a delta list that
+    /// removes it from its base, together with that base.
     struct Clearance {
         let list: Int
         let delta: Int?
@@ -77,8 +77,8 @@ struct ListInquiry {
 
     func covers(_ list: Int) -> Bool { ListRule.scopeObjection(to: lists[list], about: subject) == nil }
 
-    /// Whether a delta list cancels what a complete list says (RFC 5280 5.2.4): the complete list contains at least
-    /// what the base does, and the delta list is newer.
+    /// Whether a delta list cancels an entry of a complete list (RFC 5280 5.2.4): the complete list contains at least
+    /// the entries of the base, and the delta list is newer.
     func takesBack(_ delta: Int, from list: Int) -> Bool {
         let (later, earlier) = (lists[delta], lists[list])
         guard listings[delta] == .removed, later.isDeltaAlone, !earlier.header.isDelta,
@@ -163,7 +163,7 @@ extension PathSearch {
         let isLater =
             inquiry.isOutOfDate(naming) && newer.thisUpdateSeconds > older.thisUpdateSeconds
             && inquiry.covers(clearance.list)
-        // Before anything is verified.
+        // Check this first, because it needs no verification.
         guard takesPlace || isLater, let key = try authority(for: clearance, &inquiry) else { return false }
         return isOfScope && key == signer.key ? takesPlace : isLater
     }
@@ -182,7 +182,7 @@ extension PathSearch {
         return signer.key
     }
 
-    /// Whether another list of the same key and scope disagrees about which of the two is newer.
+    /// Whether another list of the same key and scope contradicts this one about which of the two is newer.
     private mutating func isContradicted(
         _ list: Int, of signer: ListInquiry.Signer, _ inquiry: inout ListInquiry
     ) throws(ListInquiry.Overrun) -> Bool {
@@ -197,7 +197,7 @@ extension PathSearch {
     }
 
     /// The signer of a list; nil if no authorized signer signed it.
-    /// - Parameter isNoted: whether a problem with it is noted as a reason why the status is unknown.
+    /// - Parameter isNoted: whether a problem with it is recorded as a reason why the status is unknown.
     private mutating func signer(
         of list: Int, _ inquiry: inout ListInquiry, isNoted: Bool = true
     ) throws(ListInquiry.Overrun) -> ListInquiry.Signer? {
@@ -216,7 +216,7 @@ extension PathSearch {
         }
     }
 
-    /// Charges the cost of looking at all lists, or at some.
+    /// Charges the cost of examining all lists, or `count` of them.
     private mutating func spendLook(_ inquiry: inout ListInquiry, at count: Int? = nil) throws(ListInquiry.Overrun) {
         guard meter.spend(count ?? inquiry.lists.count) else { throw ListInquiry.Overrun(limit: "the limit for work") }
     }

@@ -1,11 +1,11 @@
 extension PathSearch {
-    /// How an issuer's name finds a certificate. Nearly always the octets are the same, so the costlier comparison of
-    /// RFC 5280 7.1 is used only if that found nothing.
+    /// The comparison of an issuer's name with the names of certificates. The bytes are nearly always the same, so the
+    /// costlier comparison of RFC 5280 7.1 is used only if that found nothing.
     enum NameComparison: CaseIterable {
         case octets, folded
     }
 
-    /// A name and a key. All octets are hashed, because an attacker can make many certificates with the same end.
+    /// A name and a key. All bytes are hashed, because an attacker can make many certificates with the same end.
     struct Authority: Hashable {
         let name: ArraySlice<UInt8>
         let key: ArraySlice<UInt8>
@@ -63,7 +63,7 @@ extension PathSearch {
         return found
     }
 
-    /// Certificates with the key identifier, those with none, those with another.
+    /// Sorts certificates: first those with the key identifier, then those without one, then those with another.
     func inOrder(_ candidates: [Int], of keyIdentifier: ArraySlice<UInt8>?) -> [Int] {
         guard candidates.count > 1, let keyIdentifier else { return candidates }
         var (same, none, other): ([Int], [Int], [Int]) = ([], [], [])
@@ -113,13 +113,14 @@ extension PathSearch {
             guard meter.account(work) else { return nil }
             if let folded { bySubject[folded, default: []] += issuers }
         }
-        // Certificates with different octets are joined in the order of the chain.
+        // Certificates with different bytes are joined in the order of the chain.
         bySubject = bySubject.mapValues { $0.sorted() }
         presentedFolded = bySubject
         return bySubject
     }
 
-    /// Outer nil if the budget is not sufficient; inner nil for a name that cannot be folded.
+    /// The folded name of a node's issuer. Outer nil if the budget is not sufficient; inner nil for a name that cannot
+    /// be folded.
     mutating func foldedIssuer(of node: Int) -> FoldedName?? {
         if let known = nodes[node].foldedIssuer { return .some(known) }
         var work = 0

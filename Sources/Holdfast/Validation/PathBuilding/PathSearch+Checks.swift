@@ -7,7 +7,7 @@ extension PathSearch {
     /// The result of a check.
     enum Outcome {
         case kept
-        /// `anywhere`: wherever the certificates stand.
+        /// `anywhere`: whether this applies at every position of the certificates.
         case violated(Violation, anywhere: Bool)
         case overBudget(String)
 
@@ -43,11 +43,11 @@ extension PathSearch {
 
     // MARK: Rules
 
-    /// Outer nil if the budget is not sufficient.
+    /// The violation of a rule for issuers. Outer nil if the budget is not sufficient.
     private mutating func issuerViolation(of node: Int) -> Violation?? {
         if let known = nodes[node].issuerOutcome { return .some(known) }
         let certificate = nodes[node].certificate
-        // The application chose the anchor, whatever its certificate says.
+        // The application chose the anchor, no matter what its certificate states.
         guard meter.spend(certificate.rulesWork(request.profile)) else { return nil }
         context.isAnchor = nodes[node].isAnchor
         var violation: Violation?

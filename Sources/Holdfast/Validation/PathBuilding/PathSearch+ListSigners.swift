@@ -1,9 +1,9 @@
 extension PathSearch {
-    /// Whether the signer of a list has a valid path of its own.
+    /// Whether the signer of a list has a separate valid path.
     enum SignerPath {
-        /// With the first second at which a certificate of the path is no longer valid.
+        /// The first second at which a certificate of the path is no longer valid.
         case found(Int64)
-        /// With what was found instead of one.
+        /// The found value for a message, if no path is valid.
         case none(String)
         case overBudget(String)
     }
@@ -62,7 +62,7 @@ extension PathSearch {
         return .found(path.map { nodes[$0].certificate.layout.end }.min() ?? .max)
     }
 
-    /// Depth first, like the main search, but without recording failures.
+    /// Searches depth first, like the main search, but without recording failures.
     private mutating func extendSigner(
         _ path: inout [Int], intermediates: Int, _ question: RevocationMemory.SignerQuestion
     ) -> Extent {
@@ -96,7 +96,7 @@ extension PathSearch {
         return .blocked
     }
 
-    /// The issuers that the search would find, and those given with the lists.
+    /// The issuers that the main search would find, and those given with the lists.
     private mutating func signerCandidates(for node: Int) -> [Int]? {
         var found: [Int] = []
         for comparison in NameComparison.allCases {

@@ -1,25 +1,26 @@
-/// Which certificate may have issued which.
+/// A certificate and a possible issuer of it.
 struct Link: Hashable {
     let subject: Int
     let issuer: Int
 }
 
-/// What a search remembers of revocation lists and their signers.
+/// The state of a search about revocation lists and their signers.
 struct RevocationMemory {
-    /// Equal for the same octets: two lists may have the same signature, which is valid for at most one of them.
+    /// Equal for the same bytes: two lists may have the same signature, which is valid for at most one of them.
     struct SignedList: Hashable {
         let der: [UInt8]
         let signature: Range<Int>
         let signer: Int
 
-        /// Lists are long and come from the application; their signatures distinguish nearly all of them.
+        /// Hashes only the signature: lists are long and come from the application, and signatures distinguish nearly
+        /// all of them.
         func hash(into hasher: inout Hasher) {
             hasher.combine(octets: der[signature])
             hasher.combine(signer)
         }
     }
 
-    /// A signer's path to an anchor that does not pass an authority.
+    /// The question whether a signer has a path to an anchor that does not pass an authority.
     struct SignerQuestion: Hashable {
         let signer: Int
         let anchor: Int
@@ -27,13 +28,13 @@ struct RevocationMemory {
     }
 
     var signatures: [SignedList: Bool] = [:]
-    /// How often a list was hashed, by its signature.
+    /// The number of times that a list was hashed, by its signature.
     var hashings: [OctetString: Int] = [:]
-    /// The first path found; empty if there is none.
+    /// The first path found; empty if none was found.
     var paths: [SignerQuestion: [Int]] = [:]
     /// Nodes of the certificates given with the lists, by the name for which they were looked up.
     var given: [OctetString: [Int]] = [:]
-    /// What the issuer's own key says is revoked, wherever that is in a path.
+    /// Certificates that the issuer's own key has revoked, at any position in a path.
     var revoked: [Link: Violation] = [:]
     /// The last second at which all signers that vouched for something are valid.
     var endOfSigners = Int64.max
@@ -45,7 +46,7 @@ extension PathSearch {
 
     /// The result of checking a list.
     enum ListAnswer {
-        /// By the key of a node.
+        /// Signed by the key of a node.
         case signed(by: Int, isIssuer: Bool)
         case unusable(ListObjection)
         case overBudget(String)
@@ -67,11 +68,12 @@ extension PathSearch {
         return revocationOutcome(at: place, of: path, findings: &findings)
     }
 
-    /// RFC 5280 6.3.3 for the certificate at a place of a path whose signatures have been verified.
+    /// Checks revocation (RFC 5280 6.3.3) of the certificate at a position of a path whose signatures have been
+    /// verified.
     ///
-    /// A certificate that a list of its issuer names is revoked, whatever part of the issuer's certificates the list
-    /// covers: serial numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
-    /// ``ListInquiry`` decides which of several lists counts.
+    /// A certificate that a list of its issuer names is revoked, even if the list covers only other certificates of the
+    /// issuer: serial numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
+    /// ``ListInquiry`` determines which of several lists counts.
     /// - Parameters:
     ///   - isOfSigner: whether the path is that of a list's signer. The status of its certificates is checked only with
     ///     the lists that issuers on it sign.
@@ -138,13 +140,13 @@ extension PathSearch {
         Violation(.revocationUnknown, certificate, "a revocation list that can be used", found)
     }
 
-    /// The cost of looking into lists, without signatures, in the unit of ``ValidationLimits/work``.
+    /// The cost of reading lists, without signatures, in the unit of ``ValidationLimits/work``.
     private static func work(of certificate: X509Certificate, against lists: Int) -> Int {
         let octets = certificate.distributionPointLength + lists * 2 * certificate.serialNumber.count
         return 20 + lists * 20 + octets / WorkMeter.octetsOfUnit
     }
 
-    /// The rules that a list satisfied, and the one that it broke.
+    /// The rules that a list satisfied, and the rule that it broke.
     private func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [RuleOutcome] {
         var findings: [RuleOutcome] = []
         for rule in ListRule.all {
@@ -158,10 +160,10 @@ extension PathSearch {
 
     // MARK: Signers
 
-    /// Without lists that were fetched for another authority of the same name. Such a list says nothing about the
-    /// certificate, and an authority that takes another authority's name must not be able to have the other's
-    /// certificates refused. A list counts if it was fetched for the issuer's key, if a known certificate's key signed
-    /// it, or if the certificate names its place. Where presented certificates are treated as anchors, every list
+    /// Returns the lists without those that were fetched for another authority of the same name. Such a list does not
+    /// concern the certificate, and an authority that uses another authority's name must not be able to have the
+    /// other's certificates refused. A list counts if it was fetched for the issuer's key, if a known certificate's key
+    /// signed it, or if the certificate names its place. If presented certificates are treated as anchors, every list
     /// counts, because the peer that presents them chooses the issuer's key.
     /// - Parameter issuers: the certificates above this one on the path.
     /// - Returns: nil if the budget is not sufficient.
@@ -172,7 +174,7 @@ extension PathSearch {
         else { return lists }
         let certificate = nodes[subject].certificate
         let key = nodes[issuer].certificate.keyIdentity
-        // Rarely needed parts are read once, by the first list that needs them.
+        // These are rarely needed, so the first list that needs them reads them once.
         var places: Set<OctetString>?
         var signers: Set<OctetString>?
         var own: [CertificateRevocationList] = []
@@ -201,10 +203,10 @@ extension PathSearch {
         return own
     }
 
-    /// Who signed a list: the issuer at hand, another certificate of that name further up the path, or one whose own path
-    /// leads to the same anchor.
+    /// The signer of a list: the issuer at hand, another certificate of that name further up the path, or one with a
+    /// separate path to the same anchor.
     /// - Parameters:
-    ///   - subject: the certificate whose status is checked; nil if there is none.
+    ///   - subject: the certificate whose status is checked; nil if the list is checked alone.
     ///   - issuers: the certificates above it on the path, the anchor last.
     mutating func answer(
         of list: RevocationListHeader, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
@@ -252,7 +254,7 @@ extension PathSearch {
         return .unusable(objection ?? ListObjection(.signer, nobody))
     }
 
-    /// Whether this certificate's key signed the list, and is allowed to.
+    /// Whether this certificate's key signed the list, and may sign lists.
     private mutating func answer(of list: RevocationListHeader, by signer: Int, isIssuer: Bool) -> ListAnswer {
         if let found = ListRule.signerObjection(to: nodes[signer].certificate, isIssuer: isIssuer) {
             return .unusable(ListObjection(.signer, found))
@@ -270,10 +272,11 @@ extension PathSearch {
         nodes[node].certificate.subject.matches(list.issuer)
     }
 
-    /// Hashing one of the application's long lists is free as often as a legitimate chain needs it.
+    /// The number of times that hashing a long list of the application is free: as often as a legitimate chain needs
+    /// it.
     private static let freeHashings = 4
 
-    /// nil if the budget is spent.
+    /// Verifies a list's signature; nil if the budget is spent.
     private mutating func verify(_ list: RevocationListHeader, by signer: Int) -> Bool? {
         if let provenance = list.provenance { return provenance.signer == nodes[signer].certificate.keyIdentity }
         let key = RevocationMemory.SignedList(der: list.der, signature: list.signature, signer: signer)

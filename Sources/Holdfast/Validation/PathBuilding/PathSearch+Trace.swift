@@ -1,6 +1,6 @@
 extension PathSearch {
-    /// Checks the path that the search found, or if it found none, the certificates that come closest to one, with the
-    /// search's own checks: each rule for each certificate, leaf first, even after a rule is broken.
+    /// Checks the path that the search found, or else the certificates that come closest to one, with the search's own
+    /// checks: each rule for each certificate, leaf first, even after a rule is broken.
     mutating func trace() -> [RuleOutcome] {
         let path = firstValid ?? nearestPath()
         var traced: [RuleOutcome] = []
@@ -70,8 +70,8 @@ extension PathSearch {
 
     private func isOwnPath(_ node: Int) -> Bool { request.anchors.contains(nodes[node].certificate) }
 
-    /// Follows the issuers' names from the leaf as the search does, preferring the issuers that really signed, and at
-    /// most as far as the limits allow.
+    /// Follows the issuers' names from the leaf as the search does, within its limits, and prefers issuers that really
+    /// signed.
     private mutating func nearestPath() -> [Int] {
         guard !nodes.isEmpty else { return [] }
         var path = [0]

@@ -1,16 +1,16 @@
 import struct Foundation.Date
 
-/// One search for a valid path: depth first from the leaf toward the anchors, with every rule checked before the
-/// signature that it could save, and each certificate's own result and each signature computed once (RFC 5280 6.1, RFC
-/// 4158).
+/// One search for a valid path, depth first from the leaf toward the anchors. Every rule is checked before the
+/// signature that it could save, and each certificate's own result and each signature is computed once (RFC 5280 6.1,
+/// RFC 4158).
 struct PathSearch {
-    /// A certificate of the search and what is known about it.
+    /// A certificate of the search with its known properties.
     struct Node {
         let certificate: X509Certificate
         let isAnchor: Bool
         /// Equal for certificates with the same name and key.
         let authority: Int
-        /// Its possible issuers, once they were needed.
+        /// Its possible issuers; nil until they are needed.
         var issuersByOctets: [Int]?
         var issuersFolded: [Int]?
         /// Outer nil: not checked yet; inner nil: it may be an issuer.
@@ -19,23 +19,23 @@ struct PathSearch {
         var foldedIssuer: FoldedName??
         var constraints: NameConstraintCheck??
         var names: [ConstrainedName]?
-        /// No path leads from it to an anchor, whatever is below it.
+        /// Whether no path leads from it to an anchor, no matter which certificates are below it.
         var isDeadEnd = false
     }
 
     enum Extent {
         case accepted, overBudget
-        /// Nothing was found, for reasons that apply wherever the certificate is in a path.
+        /// No path was found, for reasons that apply at every position of the certificate.
         case deadEnd
-        /// No path was accepted here; below other certificates, one may be accepted.
+        /// No path was accepted here, but one may be accepted below other certificates.
         case blocked
     }
 
-    /// What a search has to find.
+    /// The input of a search.
     struct Request {
         let chain: PresentedChain
         let anchors: TrustAnchors
-        /// Which presented certificates count as anchors as well.
+        /// The presented certificates that count as anchors as well.
         var isTrusted: ((X509Certificate) -> Bool)?
         /// Whether the leaf may be an anchor itself, and so its own path.
         var leafMayBeAnchor = true
@@ -46,12 +46,12 @@ struct PathSearch {
         var collectsPaths = false
         let certificatePolicies: CertificatePolicies
         let context: PathRuleContext
-        /// If the leaf must prove an identity (RFC 9525).
+        /// The identity that the leaf must prove (RFC 9525); nil if none is required.
         let host: DialedHost?
         /// Whether a list counts if another certificate of the issuer's name signed it. False if presented certificates
         /// count as anchors: the peer could then certify any key as the issuer's.
         var asksOtherListSigners = true
-        /// Which timestamps the leaf must have.
+        /// The timestamps that the leaf must have.
         var transparency: TransparencyDemand?
     }
 
@@ -71,14 +71,14 @@ struct PathSearch {
     /// Nodes of presented issuers by subject; nil until needed.
     var presented: SmallDictionary<DistinguishedName, [Int]>?
     var presentedFolded: [FoldedName: [Int]]?
-    /// Few enough to be searched from end to end: `limits.signatures` at most.
+    /// Verified signatures, at most `limits.signatures`: few enough for a linear search.
     var signatures: [VerifiedSignature] = []
-    /// What is known about revocation lists and their signers.
+    /// The state about revocation lists and their signers.
     var revocation = RevocationMemory()
-    /// What is wrong with the leaf's timestamps, by the authority that issued it; a nil value if nothing is wrong.
+    /// The violation of the leaf's timestamps, by the authority that issued it; a nil value if they are sufficient.
     var transparency: [Int: Violation?] = [:]
     private var worst: Violation?
-    /// The last second at which every revocation list is as usable as now; nil until a path asks.
+    /// The last second at which every revocation list is as usable as now; nil until a path needs it.
     private var endOfLists: Int64?
 
     private(set) var validPaths: [ValidatedPath] = []
@@ -103,7 +103,7 @@ struct PathSearch {
     var limits: ValidationLimits { meter.limits }
 
     /// Searches from a leaf.
-    /// - Returns: why no path was valid; nil if a valid one was found, even if the caller accepted none.
+    /// - Returns: the reason why no path was valid; nil if a valid one was found, even if the caller accepted none.
     mutating func run(from leaf: X509Certificate) -> Violation? {
         _ = add(leaf, isAnchor: false)
         if let violation = leafViolation(of: leaf) { return violation }
@@ -174,7 +174,7 @@ struct PathSearch {
                 let offered = offer(path + [candidate])
                 guard offered == .blocked else { return offered }
                 extent = .blocked
-                // A certificate that is itself trusted may be below another one that the caller wants.
+                // This certificate is itself trusted, but the caller may require another one above it.
             }
             path.append(candidate)
             let counted = nodes[candidate].certificate.isSelfIssued ? 0 : 1
@@ -189,14 +189,13 @@ struct PathSearch {
         return extent
     }
 
-    /// The cost of examining a candidate: its basicConstraints and what is known about it.
+    /// The cost of examining a candidate: its basicConstraints and its known properties.
     private static let unitsOfStep = 20
 
     /// Whether `candidate` may extend `path` as the issuer of its last certificate: `accepted` if so.
     private mutating func consider(_ candidate: Int, above path: [Int], intermediates: Int) -> Extent {
         guard let current = path.last else { return .deadEnd }
-        // The same name and key again means the same authority: a path gains nothing by passing it twice (RFC 4158
-        // 2.4.2).
+        // Do not pass the same authority (the same name and key) twice: a path gains nothing by that (RFC 4158 2.4.2).
         if path.contains(where: { nodes[$0].authority == nodes[candidate].authority }) {
             note(Self.unknownIssuer(of: nodes[current].certificate))
             return .blocked
@@ -240,8 +239,8 @@ struct PathSearch {
             note(violation)
             return violation.code == .budgetExceeded ? .overBudget : .blocked
         }
-        // Even if the status is unknown: without a list that has yet to be fetched, no path is valid. A revoked
-        // certificate names no download places, and neither does a peer that may name its own anchors.
+        // Collect the path even if the status is unknown: without a list that has yet to be fetched, no path is valid.
+        // A revoked certificate names no download places, and neither does a peer that may name its own anchors.
         if request.collectsPaths, request.isTrusted == nil { pathsToFollow.append(certificates) }
         if let unknown {
             note(unknown)

@@ -1,18 +1,18 @@
-/// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a lookup.
+/// Remembers validated paths for a short time, so that a second connection to a server costs only a hash and a lookup.
 ///
-/// Only paths are kept: pins, expiry and policy are evaluated every time, and failures are not kept. A path is found
-/// again only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
+/// Only paths are kept: pins, expiry and policy are evaluated every time, and failures are not kept. A path is reused
+/// only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
 /// policies, transparency logs, purpose, profile, limits, public suffixes and checked identity, at a time within the
 /// validity of every certificate on it and of the revocation lists, at most five minutes after it was made.
 public final class VerifiedPathCache: Sendable {
-    /// How long a path is remembered, on a monotonic clock.
+    /// The time for which a path is remembered, on a monotonic clock.
     package static let lifetime: Duration = .seconds(300)
 
-    /// Everything with which a path was validated. The digests of its certificates in order represent the chain.
+    /// Everything that a path was validated with. The digests of its certificates in order represent the chain.
     struct Key: Hashable {
         private let certificates: [Pin]
         private let identity: DialedHost.Kind?
-        /// Without the host, whose port does not matter.
+        /// The purpose without the host, whose port does not matter.
         private let purpose: ValidationPurpose
         private let anchors: [UInt8]
         private let revocation: [UInt8]
@@ -38,7 +38,7 @@ public final class VerifiedPathCache: Sendable {
             limits = validator.limits
         }
 
-        /// The certificates distinguish nearly all keys.
+        /// Hashes only the certificates, which distinguish nearly all keys.
         func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
     }
 
@@ -50,7 +50,7 @@ public final class VerifiedPathCache: Sendable {
 
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// Keys in the order they were remembered, the oldest first; each at most twice as many as there are entries.
+        /// Keys in the order they were added, the oldest first; at most twice as many as entries.
         var order: [Key] = []
     }
 
@@ -60,7 +60,7 @@ public final class VerifiedPathCache: Sendable {
 
     /// Makes an empty cache.
     /// - Parameters:
-    ///   - capacity: the most paths that are kept; the oldest are removed first.
+    ///   - capacity: the maximum number of paths that are kept; the oldest are removed first.
     ///   - now: a monotonic clock.
     public init(capacity: Int = 512, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.capacity = max(capacity, 1)
@@ -70,7 +70,7 @@ public final class VerifiedPathCache: Sendable {
     /// Forgets every path.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// How many paths are remembered.
+    /// The number of paths that are remembered.
     package var count: Int { state.withLock { $0.entries.count } }
 
     func path(for key: Key, at time: Int64) -> ValidatedPath? {

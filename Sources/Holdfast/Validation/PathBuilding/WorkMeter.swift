@@ -1,13 +1,13 @@
-/// Counts what one decision costs, and says when it has reached its limit.
+/// Counts the cost of one decision, and reports when it has reached its limit.
 ///
-/// Each kind of work has a limit, and so has the total, because a little of every kind can add up.
+/// Each kind of work has a limit, and the total has one too, because a little of every kind can add up.
 struct WorkMeter {
     let limits: ValidationLimits
     private(set) var effort: ValidationEffort
 
-    /// One signature of P-256 in the unit of ``ValidationLimits/work``.
+    /// The cost of one signature of P-256 in the unit of ``ValidationLimits/work``.
     static let unitsOfSignature = 1_000
-    /// Octets that can be hashed, copied or compared for one unit.
+    /// Bytes that can be hashed, copied or compared for one unit.
     static let octetsOfUnit = 16
 
     init(_ limits: ValidationLimits, effort: ValidationEffort = ValidationEffort()) {
@@ -15,21 +15,21 @@ struct WorkMeter {
         self.effort = effort
     }
 
-    /// Whether the budget allows this much more; if it does, it is spent.
+    /// Charges this much if the budget allows it; returns false otherwise.
     mutating func spend(_ units: Int) -> Bool {
         guard effort.work + units <= limits.work else { return false }
         effort.work += units
         return true
     }
 
-    /// For work that has already been done; counts up to the limit.
+    /// Charges work that has already been done, up to the limit.
     mutating func account(_ units: Int) -> Bool {
         if spend(units) { return true }
         effort.work = max(effort.work, limits.work)
         return false
     }
 
-    /// Octets that are read once.
+    /// Charges the cost of reading bytes once.
     mutating func spend(octets count: Int) -> Bool { spend(2 + count / Self.octetsOfUnit) }
 
     mutating func spendStep(_ units: Int) -> Bool {
@@ -47,7 +47,7 @@ struct WorkMeter {
 
     /// - Parameters:
     ///   - work: the key's ``CertificatePublicKey/verificationWork``.
-    ///   - length: octets that are hashed.
+    ///   - length: the number of bytes that are hashed.
     mutating func spendSignature(_ work: Int, hashing length: Int) -> Bool {
         let total = work + length / ValidationLimits.bytesHashedForOne
         guard effort.signatures < limits.signatures, effort.signatureWork + total <= limits.signatureWork,
@@ -60,11 +60,11 @@ struct WorkMeter {
 }
 
 extension X509Certificate {
-    /// The cost of reading a certificate of this many octets, whether or not it is used.
+    /// The cost of reading a certificate of this many bytes, whether or not it is used.
     static func readingWork(_ count: Int) -> Int { 40 + count / WorkMeter.octetsOfUnit }
 
-    /// The highest cost of checking a profile's rules: lists in extensions may have an element in every other octet,
-    /// and each rule of the strict profile reads them again.
+    /// The maximum cost of checking a profile's rules: lists in extensions may have an element in every other byte, and
+    /// each rule of the strict profile reads them again.
     func rulesWork(_ profile: ValidationProfile) -> Int {
         var lists = 0
         for one in layout.extensions {
@@ -80,6 +80,6 @@ extension X509Certificate {
         return profile == .strict ? 2 * work + lists / 2 + subject.der.count / 2 : work
     }
 
-    /// What hashing the certificate and its key costs, as pins do.
+    /// The cost of hashing the certificate and its key, as pins do.
     var hashingWork: Int { 20 + (layout.der.count + layout.subjectPublicKeyInfo.count) / WorkMeter.octetsOfUnit }
 }

@@ -1,5 +1,5 @@
-/// The certificates that name a place of revocation lists, as far as the scope of a list distinguishes them (RFC 5280
-/// 5.2.5).
+/// The certificates that name a place of revocation lists, in the detail that the scope of a list distinguishes (RFC
+/// 5280 5.2.5).
 ///
 /// Revocation lists often travel unprotected, so anyone on the network path can replay any list that the authority has
 /// ever signed. A list counts for a place only if it covers at least one of these certificates.
@@ -12,14 +12,14 @@ struct NamingCertificates: Sendable, Hashable {
     /// The names of the distribution points of CAs; empty if no CA names the place.
     private var authorities: Set<DistributionPointName>
 
-    /// The most names that are kept of one place.
+    /// The maximum number of names that are kept of one place.
     private static let maximumNames = 256
 
     private init(endEntities: Set<DistributionPointName>, authorities: Set<DistributionPointName>) {
         (self.endEntities, self.authorities) = (endEntities, authorities)
     }
 
-    /// One certificate.
+    /// Makes the value of one certificate.
     /// - Parameters:
     ///   - isAuthority: whether it is a CA's.
     ///   - pointNames: the names of its distribution points, see ``CertificateDistributionPoints/names``.
@@ -41,7 +41,7 @@ struct NamingCertificates: Sendable, Hashable {
         return true
     }
 
-    /// Why a list covers none of the certificates; nil if it covers one.
+    /// The reason why a list covers none of the certificates; nil if it covers one.
     func objection(to scope: RevocationListHeader.Scope) -> String? {
         guard !isAny, Kind.allCases.allSatisfy({ names(of: $0, coveredBy: scope).isEmpty }) else { return nil }
         if scope.onlyAuthorities, authorities.isEmpty { return "a list for CAs alone" }

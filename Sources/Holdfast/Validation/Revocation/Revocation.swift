@@ -3,7 +3,7 @@ import Crypto
 /// Whether and how revocation is checked (RFC 5280 6.3), against lists that are given. A ``RevocationStore`` fetches
 /// them.
 public struct Revocation: Sendable {
-    /// What happens to a certificate whose status is unknown.
+    /// The rule for a certificate whose status is unknown.
     public enum UnknownStatus: Sendable, Hashable {
         /// It passes, even if lists cover it and none of them can be used.
         case passes
@@ -17,9 +17,9 @@ public struct Revocation: Sendable {
     private let lists: [OctetString: [CertificateRevocationList]]
     /// Certificates of list signers, by subject.
     private let certificates: [OctetString: [X509Certificate]]
-    /// What happens to a leaf whose status is unknown.
+    /// The rule for a leaf whose status is unknown.
     package let unknownLeaf: UnknownStatus
-    /// What happens to an issuer whose status is unknown, and to a certificate whose key signs only lists.
+    /// The rule for an issuer whose status is unknown, and for a certificate whose key signs only lists.
     package let unknownIssuer: UnknownStatus
     /// SHA-256 of the lists and the settings; equal for equal checks.
     package let digest: [UInt8]
@@ -45,8 +45,8 @@ public struct Revocation: Sendable {
         digest = Array(hash.finalize())
     }
 
-    /// The lists of an issuer, however a certificate spells its name (RFC 5280 7.1): a missed list would revoke
-    /// nothing.
+    /// The lists of an issuer, regardless of how a certificate spells its name (RFC 5280 7.1): a missed list would
+    /// revoke nothing.
     func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists(of: issuer, folded: issuer.folded) }
 
     /// - Parameter folded: the issuer's name, folded.
@@ -92,8 +92,8 @@ extension RevocationSource where Self == Revocation {
     /// presented or among `certificates`, and its own path must lead to the same anchor.
     ///
     /// A list that names the issuer but cannot be used (its signature does not verify, its signer may not sign lists,
-    /// its nextUpdate has passed, or its kind is not understood) says nothing. If there are only such lists for a
-    /// certificate, the certificate is refused.
+    /// its nextUpdate has passed, or its kind is not understood) states no status. If a certificate has only such
+    /// lists, it is refused.
     /// - Parameters:
     ///   - lists: any number for each issuer.
     ///   - certificates: certificates of list signers, and of issuers above these; this does not make them trusted.
@@ -110,8 +110,8 @@ extension RevocationSource where Self == Revocation {
     /// - Parameters:
     ///   - lists: any number for each issuer.
     ///   - certificates: certificates of list signers, and of issuers above these; this does not make them trusted.
-    ///   - unknownLeaf: what happens to a leaf whose status is unknown.
-    ///   - unknownIssuer: what happens to an issuer whose status is unknown.
+    ///   - unknownLeaf: the rule for a leaf whose status is unknown.
+    ///   - unknownIssuer: the rule for an issuer whose status is unknown.
     public static func crls(
         _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [],
         unknownLeaf: Revocation.UnknownStatus,

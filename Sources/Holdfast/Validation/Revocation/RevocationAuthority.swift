@@ -3,18 +3,18 @@
 struct RevocationAuthority: Sendable, Hashable {
     /// The authority whose certificates the lists cover.
     let issuer: X509Certificate
-    /// Where the paths of other signers have to lead: to the end of the issuer's own path.
+    /// The anchor to which the paths of other signers must lead: the end of the issuer's own path.
     let anchor: X509Certificate
     /// The certificates that name the place.
     var certificates: NamingCertificates
 
-    /// Who signed a list.
+    /// The signer of a list.
     enum Signer {
-        /// With the ``X509Certificate/keyIdentity``.
+        /// A signer with this ``X509Certificate/keyIdentity``.
         case known(OctetString)
-        /// With the name of the algorithm or kind of key because of which the list was not verified.
+        /// The name of the algorithm or kind of key because of which the list was not verified.
         case unsupported(String)
-        /// With the reason why the list is not the authority's.
+        /// The reason why the list is not the authority's.
         case none(String)
     }
 

@@ -1,21 +1,21 @@
-/// Where a ``PathValidator`` gets its revocation lists: ``Revocation``, which does not change, or a
+/// The source of a ``PathValidator``'s revocation lists: ``Revocation``, which does not change, or a
 /// ``RevocationStore``, which fetches them.
 ///
-/// A source is asked once at the beginning of every validation, from any thread: it returns what it has, and neither
+/// It is read once at the beginning of every validation, from any thread. It returns the current lists, and neither
 /// performs nor starts any I/O.
 public protocol RevocationSource: Sendable {
-    /// What is checked now.
+    /// The lists and rules to check now.
     var current: Revocation { get }
 
-    /// Learns that a decision for which it was asked is final, and may fetch what is due, or what the certificates of
-    /// these paths name. By default nothing happens.
+    /// Receives the notification that a decision with its lists is final. It may then fetch lists that are due, and
+    /// those that the certificates of these paths name. By default it does nothing.
     ///
     /// It neither blocks nor takes long.
-    /// - Parameter paths: those of ``ValidationOutcome/pathsToFollow``.
+    /// - Parameter paths: the ``ValidationOutcome/pathsToFollow``.
     func noteUse(following paths: [[X509Certificate]])
 
-    /// Yields an element after every change of ``current``, for code that keeps connections open; by default the stream ends
-    /// at once.
+    /// Yields an element after every change of ``current``, for code that keeps connections open; by default the stream
+    /// ends at once.
     func changes() -> AsyncStream<Void>
 }
 
@@ -23,6 +23,6 @@ extension RevocationSource {
     /// Ignores the paths.
     public func noteUse(following paths: [[X509Certificate]]) {}
 
-    /// Ends at once: nothing changes.
+    /// Ends at once, because the source does not change.
     public func changes() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }

@@ -9,15 +9,15 @@ extension PathRule {
     }
 }
 
-/// How many intermediates a path may have: what each CA allows below it (RFC 5280 4.2.1.9, 6.1.4 (l), (m)), and what
-/// the validator's limits allow in total. Self-issued certificates do not count.
+/// The maximum number of intermediates of a path: the limit of each CA for those below it (RFC 5280 4.2.1.9, 6.1.4 (l),
+/// (m)), and the validator's total limit. Self-issued certificates do not count.
 struct PathLengthRule {
     static let name = "path length"
     static let reference = "RFC 5280 6.1.4 (m)"
 
     let limits: ValidationLimits
 
-    /// - Parameter intermediates: those below `issuer` on the path.
+    /// - Parameter intermediates: the number of those below `issuer` on the path.
     func violation(of issuer: X509Certificate, isAnchor: Bool, intermediates: Int) -> Violation? {
         if let limit = (try? issuer.basicConstraints)?.pathLength, intermediates > limit {
             return Violation(

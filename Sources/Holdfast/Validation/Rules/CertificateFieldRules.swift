@@ -1,14 +1,15 @@
 import struct Foundation.Date
 
 extension PathRule {
-    /// Only version 3 states who is a CA and what names a certificate is for (RFC 5280 4.1.2.1).
+    /// A certificate has version 3: only this version states whether it is a CA and which names it is for (RFC 5280
+    /// 4.1.2.1).
     static let version = PathRule("version", "RFC 5280 4.1.2.1") { certificate, _ in
         let version = certificate.version
         guard version != 3 else { return nil }
         return Violation(.unsupportedVersion, certificate, "version 3", "version \(version)")
     }
 
-    /// A certificate is valid from the first to the last second it names, both included (RFC 5280 4.1.2.5).
+    /// A certificate is valid from the first to the last second that it states, both included (RFC 5280 4.1.2.5).
     static let validity = PathRule("validity", "RFC 5280 4.1.2.5") { certificate, context in
         guard context.checksValidity else { return nil }
         let time = context.time

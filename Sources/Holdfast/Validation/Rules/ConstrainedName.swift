@@ -7,14 +7,14 @@ struct ConstrainedName: Sendable {
         /// The host of a URI.
         case uri(host: ArraySlice<UInt8>)
         case directory(FoldedName)
-        /// It cannot be compared with subtrees.
+        /// A name that cannot be compared with subtrees.
         case other
     }
 
     let name: GeneralNameSlice
     let form: Form
 
-    /// - Parameter work: grows by what preparing costs, in the unit of ``ValidationLimits/work``.
+    /// - Parameter work: increased by the cost of preparing, in the unit of ``ValidationLimits/work``.
     init(_ name: GeneralNameSlice, work: inout Int) {
         self.name = name
         work += 1
@@ -75,7 +75,7 @@ struct ConstrainedName: Sendable {
         return (octets[..<at], octets[(at + 1)...])
     }
 
-    /// The host of a URI (RFC 3986 3.2.2); nil without one and for an address, to which no constraint can apply.
+    /// The host of a URI (RFC 3986 3.2.2); nil without one, and for an address, to which no constraint can apply.
     private static func host(of uri: ArraySlice<UInt8>, _ work: inout Int) -> ArraySlice<UInt8>? {
         work += uri.count / 4
         guard let colon = uri.firstIndex(of: UInt8(ascii: ":")),

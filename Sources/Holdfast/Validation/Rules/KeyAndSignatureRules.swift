@@ -33,7 +33,7 @@ enum SignatureRule {
         }
     }
 
-    /// Verifies the signature; the only expensive step of a validation.
+    /// Verifies the signature, which is the only expensive step of a validation.
     static func violation(of certificate: X509Certificate, by issuer: X509Certificate) -> Violation? {
         switch certificate.signatureCheck(by: issuer) {
         case .valid: return nil
@@ -56,8 +56,8 @@ enum SignatureRule {
 }
 
 extension X509Certificate {
-    /// Verifies the signature of this certificate under the key of another, and nothing else: a valid one says who
-    /// signed, not whether the certificate is valid.
+    /// Verifies the signature of this certificate under the key of another, and nothing else: a valid signature
+    /// identifies the signer, but does not show that the certificate is valid.
     package func signatureCheck(by issuer: X509Certificate) -> SignatureCheck {
         issuer.check(layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm)
     }
@@ -73,7 +73,7 @@ extension X509Certificate {
         }
     }
 
-    /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so the result says
-    /// who signed, not whether the certificate is valid.
+    /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so the result
+    /// identifies the signer, but does not show that the certificate is valid.
     package func isSigned(by issuer: X509Certificate) -> Bool { signatureCheck(by: issuer) == .valid }
 }

@@ -1,7 +1,7 @@
 extension PathRule {
     /// An end entity whose keyUsage allows neither signing nor key agreement nor key encipherment is not for TLS (RFC
-    /// 5280 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf: some private authorities use their own
-    /// certificate on a server; its keyUsage is for issuing, and no attacker has its key.
+    /// 5280 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf, because some private authorities use their
+    /// own certificate on a server. Its keyUsage is for issuing, and no attacker has its key.
     static let leafKeyUsage = reading("keyUsage", "RFC 5280 4.2.1.3") { (certificate, _) throws(DERError) in
         guard let usage = try certificate.keyUsage else { return nil }
         guard usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) else { return nil }
@@ -33,6 +33,6 @@ extension PathRule {
                 .joined(separator: ", ") + (usage.identifiers.count > Self.maximumShown ? ", …" : ""))
     }
 
-    /// Purposes that a failure names.
+    /// The maximum number of purposes in a failure.
     private static let maximumShown = 10
 }

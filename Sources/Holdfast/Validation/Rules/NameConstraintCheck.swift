@@ -1,6 +1,6 @@
 /// Compares the names of a certificate with the constraints of an issuer above it (RFC 5280 4.2.1.10, 6.1.4 (b), (c)).
 ///
-/// Work is counted in comparisons of 16 octets, so that long names and folding are charged at their actual cost.
+/// Work is counted in comparisons of 16 bytes, so that long names and folding are charged at their actual cost.
 struct NameConstraintCheck {
     enum Outcome {
         case allowed
@@ -79,7 +79,7 @@ struct NameConstraintCheck {
 
 extension PathRule {
     /// Name constraints must be readable (RFC 5280 4.2.1.10): an unreadable one would otherwise constrain nothing.
-    /// ``NameConstraintCheck`` decides whether the names on a path satisfy them.
+    /// ``NameConstraintCheck`` checks whether the names on a path satisfy them.
     static let nameConstraints = reading("nameConstraints", "RFC 5280 4.2.1.10") { (certificate, _) throws(DERError) in
         _ = try certificate.nameConstraints
         return nil

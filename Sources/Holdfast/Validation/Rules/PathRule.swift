@@ -1,8 +1,8 @@
-/// One rule about one certificate at one place of a path: a small value, tested alone, named by its RFC section.
+/// One rule about one certificate at one position of a path: a small value, tested alone, named by its RFC section.
 struct PathRule: Sendable {
     /// A short name for reports, for example `validity`.
     let name: String
-    /// Where the rule comes from, for example `RFC 5280 4.1.2.5`.
+    /// The source of the rule, for example `RFC 5280 4.1.2.5`.
     let reference: String
     private let check: @Sendable (X509Certificate, PathRuleContext) -> Violation?
 
@@ -14,7 +14,7 @@ struct PathRule: Sendable {
     }
 
     /// A rule that reads an extension, which must match its syntax.
-    /// - Parameter field: what cannot be read, in a violation; nil for the name of the rule.
+    /// - Parameter field: the name of the unreadable field in a violation; nil for the name of the rule.
     static func reading(
         _ name: String, _ reference: String, field: String? = nil,
         _ check: @escaping @Sendable (X509Certificate, PathRuleContext) throws(DERError) -> Violation?
@@ -34,7 +34,7 @@ struct PathRule: Sendable {
 }
 
 extension Violation {
-    /// A certificate that breaks a rule of the strict profile only.
+    /// The violation of a certificate that breaks a rule of the strict profile only.
     static func profile(
         _ certificate: X509Certificate, _ expected: String, _ found: @autoclosure @escaping @Sendable () -> String
     ) -> Violation {
@@ -42,8 +42,8 @@ extension Violation {
     }
 }
 
-/// What a rule knows besides the certificate. Nothing in it depends on the rest of the path, so each search evaluates a
-/// certificate only once per place.
+/// The input of a rule in addition to the certificate. Nothing in it depends on the rest of the path, so each search
+/// evaluates a certificate only once per position.
 struct PathRuleContext: Sendable {
     /// Seconds since 1970, rounded down: validity is stated in whole seconds.
     let time: Int64
@@ -52,7 +52,7 @@ struct PathRuleContext: Sendable {
     var checksValidity = true
     /// The suffixes under which strangers register names, if a list was given.
     var publicSuffixes: PublicSuffixList?
-    /// The content octets of an extendedKeyUsage that is required instead of those of TLS.
+    /// The content bytes of an extendedKeyUsage that is required instead of those of TLS.
     var purpose: [UInt8]?
     /// Whether the certificate at hand is an anchor.
     var isAnchor = false
@@ -60,9 +60,9 @@ struct PathRuleContext: Sendable {
 
 /// The rules of each profile, the cheapest first. They are closed sets.
 struct PathRules: Sendable {
-    /// For the certificate whose key the handshake proved.
+    /// The rules for the certificate whose key the handshake proved.
     let leaf: [PathRule]
-    /// For every certificate that signs another, the anchor included.
+    /// The rules for every certificate that signs another, the anchor included.
     let issuer: [PathRule]
 
     static func rules(of profile: ValidationProfile) -> PathRules {
@@ -72,10 +72,10 @@ struct PathRules: Sendable {
         }
     }
 
-    /// For certificates that are trusted regardless of their contents.
+    /// No rules, for certificates that are trusted regardless of their contents.
     static let none = PathRules(leaf: [], issuer: [])
 
-    /// For a certificate whose key signs revocation lists, whatever else it is for (RFC 5280 6.3.3 (f)).
+    /// The rules for a certificate whose key signs revocation lists, whatever else it is for (RFC 5280 6.3.3 (f)).
     static let listSigner = everyCertificate
 
     static let standard = PathRules(

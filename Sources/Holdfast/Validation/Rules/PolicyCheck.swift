@@ -1,5 +1,5 @@
-/// Whether a path has the certificate policies that are required, by the application or by authorities on it (RFC 5280
-/// 6.1).
+/// Checks whether a path has the certificate policies that are required, by the application or by authorities on it
+/// (RFC 5280 6.1).
 ///
 /// Without a requirement every path passes, unless an authority maps anyPolicy. The state of each depth is a graph
 /// keyed by policy, as in RFC 9618, because the tree of RFC 5280 grows exponentially under mappings.
@@ -12,7 +12,7 @@ struct PolicyCheck {
     private struct Node {
         /// The policies that the next certificate may name for this one.
         var expected: Set<Policy>
-        /// Whether it is there because anyPolicy was valid above it: then it belongs to the anchor's domain.
+        /// Whether anyPolicy above it made it valid; it then belongs to the anchor's domain.
         let isFromAny: Bool
     }
 
@@ -28,7 +28,7 @@ struct PolicyCheck {
         of path: [X509Certificate], requiring policies: CertificatePolicies = .any, meter: inout WorkMeter
     ) -> Violation? {
         let certificates = path.dropLast()
-        // Nothing else can refuse a path.
+        // Without one of these requirements, no path can be refused.
         guard policies.requiresExplicitPolicy || certificates.contains(where: constrainsPolicies) else { return nil }
         var check = PolicyCheck(of: certificates.count, policies)
         if let violation = check.process(certificates, meter: &meter) { return violation }
@@ -81,13 +81,13 @@ struct PolicyCheck {
 
     private mutating func process(_ certificates: ArraySlice<X509Certificate>, meter: inout WorkMeter) -> Violation? {
         for (place, certificate) in certificates.enumerated().reversed() {
-            // A hostile certificate may have a policy in nearly every second octet.
+            // A hostile certificate may have a policy in nearly every second byte.
             let length = Self.readOctets(of: certificate)
             guard meter.spend(comparisons: 1 + length / 2) else { return Self.overBudget(meter.limits) }
             do throws(DERError) {
                 let stated = try PolicyExtensions(of: certificate)
                 let known = valid.values.reduce(0) { $0 + $1.expected.count }
-                // Each is hashed a few times, and becomes a separate set.
+                // Each policy is hashed a few times, and becomes a separate set.
                 let work = (stated.policies?.count ?? 0) + stated.mappings.count + known
                 guard meter.spend(comparisons: Self.unitsOfPolicy * work) else { return Self.overBudget(meter.limits) }
                 if let violation = add(certificate, stated, isLeaf: place == 0) { return violation }
@@ -167,9 +167,9 @@ struct PolicyCheck {
     }
 }
 
-/// RFC 9618 5.5, wrap-up (g): which policies of the anchor's domain the path is valid for.
+/// The policies of the anchor's domain that the path is valid for (RFC 9618 5.5, wrap-up (g)).
 extension PolicyCheck {
-    /// How many policies are visited.
+    /// The number of policies that are visited.
     private var size: Int { levels.reduce(0) { $0 + $1.values.reduce(0) { $0 + 1 + $1.expected.count } } }
 
     private var userConstrained: Set<Policy> {
@@ -178,7 +178,7 @@ extension PolicyCheck {
         return authorities.contains(PolicyExtensions.anyPolicy) ? acceptable : authorities.intersection(acceptable)
     }
 
-    /// From the leaf up: a policy counts if one that it led to is valid for the leaf.
+    /// Searches from the leaf up: a policy counts if one of those derived from it is valid for the leaf.
     private var authorityConstrained: Set<Policy> {
         guard let last = levels.last else { return [] }
         var alive = Set(last.keys)
@@ -197,6 +197,6 @@ extension PolicyCheck {
 extension ValidatedPath {
     /// The certificate policies that the path is valid for, as dotted object identifiers: the
     /// user-constrained-policy-set of RFC 5280 6.1.5 (g). It has `2.5.29.32.0` if any policy is acceptable and every
-    /// certificate names that. Computed each time.
+    /// certificate names anyPolicy. It is computed at each access.
     public var policies: Set<String> { PolicyCheck.policies(of: certificates, requiring: certificatePolicies) }
 }

@@ -1,7 +1,7 @@
 /// Server identity according to RFC 9525: the host that was dialed is one of the leaf's subjectAltName entries.
 ///
 /// DNS names compare label by label without regard to case; a wildcard is a whole leftmost label and stands for exactly
-/// one. Addresses compare with iPAddress entries only. Common names identify no host.
+/// one. Addresses compare with iPAddress entries only. Common names do not identify a host.
 enum ServerIdentity {
     static func violation(of leaf: X509Certificate, for host: DialedHost) -> Violation? {
         let names: [GeneralNameSlice]?
@@ -35,7 +35,8 @@ enum ServerIdentity {
         }
     }
 
-    /// RFC 9525 section 6.3. `dialed` is in canonical form: A-labels, lower case, no trailing dot.
+    /// Compares a DNS name (RFC 9525 section 6.3). `dialed` is in canonical form: A-labels, lower case, no trailing
+    /// dot.
     private static func matches(presented: ArraySlice<UInt8>, dialed: String) -> Bool {
         let dialed = dialed.utf8
         guard presented.first == UInt8(ascii: "*") else { return DNSOctets.equal(presented, dialed) }

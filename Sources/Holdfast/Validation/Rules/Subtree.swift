@@ -1,13 +1,13 @@
-/// A base of a name constraint and the names in its subtree, prepared once. nil for an unsupported form or an invalid
-/// base.
+/// A base of a name constraint and the names in its subtree, prepared once. The initializer returns nil for an
+/// unsupported form or an invalid base.
 struct Subtree: Sendable {
     private enum Base: Sendable {
-        /// `strictly`: every name below, not the domain itself. Tools have always written that with a leading period,
-        /// which RFC 5280 does not define.
+        /// `strictly`: covers every name below the domain, not the domain itself. Tools have always written that with a
+        /// leading period, which RFC 5280 does not define.
         case dns(below: ArraySlice<UInt8>, strictly: Bool)
         case address(network: ArraySlice<UInt8>, mask: ArraySlice<UInt8>)
         case mailbox(local: ArraySlice<UInt8>, host: ArraySlice<UInt8>)
-        /// A host, with a leading period the hosts of a domain, or with nothing every host.
+        /// A host; with a leading period the hosts of a domain; if empty, every host.
         case hosts(ArraySlice<UInt8>)
         case directory(FoldedName)
         case unusable
@@ -15,10 +15,10 @@ struct Subtree: Sendable {
 
     let name: GeneralNameSlice
     private let base: Base
-    /// What one comparison costs, in the unit of ``ValidationLimits/work``.
+    /// The cost of one comparison, in the unit of ``ValidationLimits/work``.
     let comparisonWork: Int
 
-    /// - Parameter work: grows by what preparing costs.
+    /// - Parameter work: increased by the cost of preparing.
     init(_ name: GeneralNameSlice, work: inout Int) {
         self.name = name
         work += 1
@@ -68,7 +68,7 @@ struct Subtree: Sendable {
         guard case .dns(let below, let strictly) = base, case .dns(let name) = name.form else { return contains(name) }
         guard let parent = Self.wildcardParent(name) else { return Self.isWithin(name, below, strictly: strictly) }
         if Self.isWithin(parent, below, strictly: false) { return true }
-        // `*.example.com` stands for bar.example.com too, and so reaches into its subtree.
+        // `*.example.com` stands for bar.example.com too, so it extends into that subtree.
         guard !strictly, let dot = below.firstIndex(of: UInt8(ascii: ".")) else { return false }
         return DNSOctets.equal(below[(dot + 1)...], parent)
     }
@@ -105,7 +105,7 @@ struct Subtree: Sendable {
         return isDomain(below) ? .dns(below: below, strictly: isStrict) : .unusable
     }
 
-    /// Whether there can be names below it at all: labels with neither wildcards nor spaces, or nothing. A base that no
+    /// Whether names below it can exist: labels with neither wildcards nor spaces, or an empty base. A base that no
     /// name can match would exclude nothing.
     private static func isDomain(_ base: ArraySlice<UInt8>) -> Bool {
         var previous = UInt8(ascii: ".")
@@ -117,7 +117,7 @@ struct Subtree: Sendable {
         return base.isEmpty || previous != UInt8(ascii: ".")
     }
 
-    /// X of `*.X`.
+    /// Returns X for `*.X`.
     private static func wildcardParent(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard name.count > 1, name[name.startIndex] == UInt8(ascii: "*"),
             name[name.startIndex + 1] == UInt8(ascii: ".")
@@ -136,7 +136,7 @@ struct Subtree: Sendable {
     private static func network(_ base: ArraySlice<UInt8>) -> Base {
         let half = base.count / 2
         let mask = base.suffix(half)
-        // RFC 4632 style: ones, then zeros.
+        // A mask must be ones, then zeros, as in RFC 4632.
         var seenZero = false
         for octet in mask {
             guard seenZero ? octet == 0 : (~octet & (~octet &+ 1)) == 0 else { return .unusable }

@@ -5,7 +5,7 @@ struct Violation: Error {
     let certificate: X509Certificate?
     /// The results for the leaf's timestamps, if too few count.
     var timestamps: [TimestampFinding] = []
-    /// What to do, if it is not what usually helps against the code.
+    /// A specific remedy, if it is not the usual one for the code.
     private(set) var specificRemedy: String?
     private let words: @Sendable () -> (expected: String, found: String)
 
@@ -27,7 +27,7 @@ struct Violation: Error {
     }
 
     /// A certificate names another key of its issuer than the one that was tried (RFC 5280 4.2.1.1): an authority has
-    /// renewed its key under the same name. Nothing was altered, the issuer's other certificate is missing.
+    /// renewed its key under the same name. Nothing was altered; the issuer's other certificate is missing.
     init(
         _ certificate: X509Certificate, issuedBy wanted: ArraySlice<UInt8>, not issuer: X509Certificate,
         with found: ArraySlice<UInt8>
@@ -44,12 +44,13 @@ struct Violation: Error {
             + "key that is named, or add that one to the anchors if you trust it."
     }
 
-    /// An identifier is the SHA-1 of a key as a rule (RFC 5280 4.2.1.2), but a stranger may write a long one.
+    /// The start of a key identifier. As a rule it is the SHA-1 of a key (RFC 5280 4.2.1.2), but an attacker may write
+    /// a long one.
     private static func shown(_ identifier: ArraySlice<UInt8>) -> String {
         Hexadecimal.encode(identifier.prefix(20)) + (identifier.count > 20 ? "…" : "")
     }
 
-    /// An extension that does not match its syntax.
+    /// Makes the violation of an extension that does not match its syntax.
     init(_ error: DERError, in field: String, of certificate: X509Certificate) {
         self.init(.malformedExtension, certificate, "\(field) in DER (RFC 5280 4.2)", error.description)
     }
@@ -62,7 +63,7 @@ struct Violation: Error {
         return failure
     }
 
-    /// A specific remedy: a self-signed certificate has no missing intermediates.
+    /// The remedy, if it differs from the usual one: a self-signed certificate has no missing intermediates.
     private var remedy: String? {
         if let specificRemedy { return specificRemedy }
         guard code == .unknownIssuer, certificate?.isSelfIssued == true else { return nil }

@@ -1,4 +1,4 @@
-/// What a log signed for a certificate before the certificate was issued (RFC 6962 3.2, PreCert).
+/// The content that a log signed for a certificate before the certificate was issued (RFC 6962 3.2, PreCert).
 ///
 /// A precertificate differs from its certificate in the poison extension, which logs leave out, and in the timestamps,
 /// which did not exist yet. A separate precertificate signer is ignored too, so the certificate determines everything.
@@ -8,7 +8,7 @@ struct Precertificate: Sendable {
     /// The DER of the certificate's TBSCertificate without the extension that holds the timestamps.
     let toBeSigned: [UInt8]
 
-    /// - Parameter certificate: has been read, so that its DER is what RFC 5280 says.
+    /// - Parameter certificate: a parsed certificate, so that its DER has the form of RFC 5280.
     init(of certificate: X509Certificate, issuedBy issuer: X509Certificate) throws(DERError) {
         issuerKeyHash = SHA256Digest.of(issuer.subjectPublicKeyInfo)
         toBeSigned = try Self.withoutTimestamps(certificate.layout)

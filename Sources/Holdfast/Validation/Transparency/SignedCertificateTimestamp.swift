@@ -1,11 +1,11 @@
-/// A transparency log's promise that it knows a certificate (RFC 6962 3.2), as embedded in the certificate; reading
+/// A transparency log's promise to include a certificate (RFC 6962 3.2), as embedded in the certificate; reading
 /// verifies nothing.
 struct SignedCertificateTimestamp: Sendable, Hashable {
-    /// The identifier of the log: SHA-256 of its key, 32 octets (RFC 6962 3.2).
+    /// The identifier of the log: SHA-256 of its key, 32 bytes (RFC 6962 3.2).
     let logIdentifier: ArraySlice<UInt8>
-    /// When the log issued it, in milliseconds since 1970.
+    /// The time at which the log issued it, in milliseconds since 1970.
     let milliseconds: UInt64
-    /// CtExtensions without their length. They are signed whatever they contain: logs with tiles state an index there.
+    /// CtExtensions without their length. They are signed, whatever they contain: tiled logs put an index there.
     let extensions: ArraySlice<UInt8>
     /// SignatureAndHashAlgorithm (RFC 5246 7.4.1.4.1).
     let algorithm: Algorithm
@@ -14,14 +14,14 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
     /// The algorithms of RFC 6962 2.1.4: SHA-256 with either.
     enum Algorithm: Sendable, Hashable {
         case ecdsa, rsa
-        /// With its name.
+        /// Another algorithm, by its name.
         case other(String)
     }
 
     /// One element of a list. An unreadable one does not affect the others.
     enum Reading: Sendable, Hashable {
         case timestamp(SignedCertificateTimestamp)
-        /// Of a version other than 1.
+        /// A timestamp of a version other than 1.
         case otherVersion
         case malformed
     }
@@ -49,7 +49,7 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
     }
 
     private static func read(_ element: ArraySlice<UInt8>) -> Reading {
-        // Version 1 is 0.
+        // Version 1 is encoded as 0.
         guard element.first == 0 else { return .otherVersion }
         var fields = TLSVectorReader(element.dropFirst())
         guard let identifier = fields.octets(32), let time = fields.octets(8), let extensions = fields.vector(),
@@ -61,7 +61,7 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
                 extensions: extensions, algorithm: Algorithm(algorithm), signature: signature))
     }
 
-    /// What the log signed (RFC 6962 3.2).
+    /// The content that the log signed (RFC 6962 3.2).
     func signedContent(of precertificate: Precertificate) -> [UInt8] {
         var content: [UInt8] = [0, 0]
         content.reserveCapacity(64 + precertificate.toBeSigned.count + extensions.count)
@@ -103,7 +103,7 @@ extension SignedCertificateTimestamp.Algorithm {
     private static let signatures: [UInt8: String] = [1: "RSA PKCS#1 v1.5", 2: "DSA", 3: "ECDSA"]
 }
 
-/// A cursor over the presentation language of TLS (RFC 8446 3); nil if the octets end too soon.
+/// A cursor over the presentation language of TLS (RFC 8446 3); nil if the bytes end too soon.
 private struct TLSVectorReader {
     private var rest: ArraySlice<UInt8>
 
@@ -119,6 +119,6 @@ private struct TLSVectorReader {
         return octets
     }
 
-    /// A vector of at most 2^16-1 octets, without its length.
+    /// A vector of at most 2^16-1 bytes, without its length.
     mutating func vector() -> ArraySlice<UInt8>? { octets(2).flatMap { octets($0.reduce(0) { $0 << 8 | Int($1) }) } }
 }

@@ -1,4 +1,4 @@
-/// The timestamps that count, and whether they are enough.
+/// The timestamps that count, and the check whether they are enough.
 struct TimestampTally: Sendable {
     private struct Counted {
         let identifier: [UInt8]
@@ -7,7 +7,7 @@ struct TimestampTally: Sendable {
         let isTiled: Bool
     }
 
-    /// How many are needed.
+    /// The number of timestamps that are needed.
     let needed: Int
     private let requiresUntiledLog: Bool
     private var counted: [Counted] = []
@@ -20,7 +20,7 @@ struct TimestampTally: Sendable {
         self.requiresUntiledLog = requiresUntiledLog
     }
 
-    /// The validity includes both ends (RFC 5280 4.1.2.5).
+    /// The number of timestamps that a leaf needs. Its validity includes both ends (RFC 5280 4.1.2.5).
     static func needed(for leaf: X509Certificate) -> Int {
         leaf.layout.end - leaf.layout.notBefore <= longestWithTwo ? 2 : 3
     }
@@ -41,7 +41,7 @@ struct TimestampTally: Sendable {
     /// Whether the timestamps that count are enough.
     var isMet: Bool { shortcomings.isEmpty }
 
-    /// What is missing from the timestamps that count, for a message.
+    /// The requirements that the timestamps that count do not meet, for a message.
     var shortcomings: [String] {
         var shortcomings: [String] = []
         if counted.count < needed { shortcomings.append("\(counted.count) that count") }
@@ -54,7 +54,7 @@ struct TimestampTally: Sendable {
         return shortcomings
     }
 
-    /// What would be enough, for a message.
+    /// The requirements, for a message.
     var expectation: String {
         let untiled = requiresUntiledLog ? ", one of a log that is not tiled" : ""
         return "\(needed) timestamps of distinct logs and two operators, one of a log that is not retired\(untiled)"

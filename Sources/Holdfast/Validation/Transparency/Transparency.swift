@@ -1,7 +1,7 @@
 import struct Foundation.Date
 
 /// Whether the leaf of a server must have been submitted to transparency logs (RFC 6962), so that the owner of the name
-/// could have seen it. Then a certificate that an authority issued by mistake does not stay secret.
+/// could have seen it. A certificate that an authority issued by mistake then does not stay secret.
 ///
 /// ```swift
 /// let logs = try TransparencyLogList(verifying: json, signature: signature, key: key)
@@ -12,19 +12,19 @@ import struct Foundation.Date
 /// handshake (the TLS extension) or in an OCSP response: TLS libraries for Swift do not expose them, and nearly every
 /// authority embeds its timestamps.
 ///
-/// There must be two timestamps for a leaf that is valid for at most 180 days, including both ends, and three for one
-/// that is valid for longer. They must come from distinct logs, which at least two operators ran at the time, and at
-/// least one log must be qualified, usable or read-only now. What a log signed after it was retired does not count, and
-/// what pending and rejected logs signed never does.
+/// A leaf that is valid for at most 180 days, including both ends, must have two timestamps, and one that is valid for
+/// longer must have three. They must come from distinct logs, which at least two operators ran at the time, and at
+/// least one log must be qualified, usable or read-only now. A timestamp that a log signed after it was retired does
+/// not count. Timestamps of pending and rejected logs never count.
 ///
 /// No timestamps are required of clients, for purposes other than ``ValidationPurpose/server(identity:)``, of a leaf
-/// that is an anchor itself, or where pins alone decide.
+/// that is an anchor itself, or if pins alone decide.
 public struct Transparency: Sendable {
     private let source: (any TransparencyLogSource)?
     /// Anchors below which no timestamps are required.
     package let exempt: TrustAnchors
-    /// How old the list may be. When it is older, timestamps are no longer required, and every decision says so in a
-    /// notice, `transparencyNotEnforced`.
+    /// The maximum age of the list. If it is older, timestamps are no longer required, and every decision has a notice
+    /// about that, `transparencyNotEnforced`.
     package let maximumAge: Duration
     /// Whether one timestamp must come from a log that is not tiled.
     package let requiresUntiledLog: Bool
@@ -39,8 +39,8 @@ public struct Transparency: Sendable {
     /// Leaves must have timestamps.
     /// - Parameters:
     ///   - logs: the logs that count.
-    ///   - exempt: private anchors, such as those of a company: what their authorities issue is not logged.
-    ///   - maximumAge: how old the list may be; ``usualMaximumAge`` by default.
+    ///   - exempt: private anchors, such as those of a company, whose certificates are not logged.
+    ///   - maximumAge: the maximum age of the list; ``usualMaximumAge`` by default.
     ///   - requiresUntiledLog: whether one timestamp must come from a log that is not tiled.
     public static func required(
         _ logs: any TransparencyLogSource, exempting exempt: TrustAnchors = TrustAnchors([]),
@@ -49,10 +49,10 @@ public struct Transparency: Sendable {
         Transparency(source: logs, exempt: exempt, maximumAge: maximumAge, requiresUntiledLog: requiresUntiledLog)
     }
 
-    /// Tells the source that a decision is final.
+    /// Notifies the source that a decision is final.
     func noteUse() { source?.noteUse() }
 
-    /// What is required now; nil for nothing.
+    /// The requirement now; nil if timestamps are not required.
     var demand: TransparencyDemand? {
         source.map {
             TransparencyDemand(
@@ -73,12 +73,12 @@ struct TransparencyDemand: Sendable {
         time < .max && Double(time - list.issuedAt.wholeSeconds) <= maximumAge.inSeconds
     }
 
-    /// Equal if the requirements are the same.
+    /// A digest that is equal if the requirements are the same.
     var digest: [UInt8] {
         SHA256Digest.of(list.digest + exempt.digest + Array("\(maximumAge) \(requiresUntiledLog)".utf8))
     }
 
-    /// The notice for a path if the list is too old; nil if it is not, or does not matter.
+    /// The notice for a path if the list is too old; nil if it is recent enough, or not needed.
     func notice(about path: ValidatedPath, at time: Int64) -> TrustFailure? {
         guard !isEnforced(at: time), path.certificates.count > 1, let anchor = path.anchor, !exempt.contains(anchor)
         else { return nil }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// Whether a leaf has the required timestamps (RFC 6962 3.3; for clients, RFC 6962 5.2).
+/// Checks whether a leaf has the required timestamps (RFC 6962 3.3; for clients, RFC 6962 5.2).
 enum TransparencyCheck {
     static let name = "transparency"
     static let reference = "RFC 6962 3.3"
@@ -8,10 +8,10 @@ enum TransparencyCheck {
     /// The cost of finding the log of a timestamp and checking both.
     private static let unitsOfTimestamp = 20
 
-    /// What is wrong with the timestamps of a leaf; nil if they are enough. Each is verified at most once, and only
-    /// while more are needed and its log can still count.
+    /// The violation of the timestamps of a leaf; nil if they are enough. Each is verified at most once, and only while
+    /// more are needed and its log can still count.
     /// - Parameters:
-    ///   - issuer: who signed the leaf, which has been verified.
+    ///   - issuer: the issuer whose key signed the leaf; that signature has been verified.
     ///   - time: in seconds since 1970.
     static func violation(
         of leaf: X509Certificate, issuedBy issuer: X509Certificate, asking demand: TransparencyDemand, at time: Int64,
@@ -73,7 +73,8 @@ enum TransparencyCheck {
         return violation
     }
 
-    /// Why a timestamp does not count regardless of its signature; nil if only the signature remains to be verified.
+    /// The reason why a timestamp does not count regardless of its signature; nil if only the signature remains to be
+    /// verified.
     static func objection(
         to timestamp: SignedCertificateTimestamp, of log: TransparencyLog?, for leaf: X509Certificate, at time: Int64
     ) -> String? {
@@ -94,10 +95,10 @@ enum TransparencyCheck {
 }
 
 extension SignedCertificateTimestamp {
-    /// When the log issued it, in whole seconds since 1970.
+    /// The time at which the log issued it, in whole seconds since 1970.
     var seconds: Int64 { Int64(milliseconds / 1_000) }
 
-    /// When the log issued it; nil past the year 9999.
+    /// The time at which the log issued it; nil past the year 9999.
     fileprivate var date: Date? { seconds <= 253_402_300_799 ? Date(wholeSeconds: seconds) : nil }
 
     fileprivate func text(of log: TransparencyLog?) -> String {
@@ -116,7 +117,7 @@ extension X509Certificate {
 }
 
 extension PathSearch {
-    /// What is wrong with the timestamps of a path whose signatures have been verified; computed once for each issuer.
+    /// The violation of the timestamps of a path whose signatures have been verified; computed once for each issuer.
     mutating func transparencyViolation(of path: [Int]) -> Violation? {
         guard let demand = request.transparency, path.count > 1, let end = path.last else { return nil }
         if nodes[end].isAnchor, demand.exempt.contains(nodes[end].certificate) { return nil }

@@ -1,6 +1,7 @@
 package import struct Foundation.Date
 
-/// A log of certificates (RFC 6962), as a log list describes it: whose timestamps count, and for what.
+/// A log of certificates (RFC 6962), as a log list describes it: its operators, its key, and the certificates it
+/// accepts.
 package struct TransparencyLog: Sendable, Hashable {
     /// The state of a log, according to the list.
     package enum State: Sendable, Hashable {
@@ -30,7 +31,7 @@ package struct TransparencyLog: Sendable, Hashable {
     package struct FormerOperator: Sendable, Hashable {
         /// The name in the list.
         package let name: String
-        /// The first instant at which somebody else operated it.
+        /// The first instant at which another operator ran it.
         package let end: Date
     }
 
@@ -44,19 +45,19 @@ package struct TransparencyLog: Sendable, Hashable {
         func contains(_ seconds: Int64) -> Bool { start.wholeSeconds <= seconds && seconds < end.wholeSeconds }
     }
 
-    /// What people call it.
+    /// The display name.
     package let name: String
     /// The key that its timestamps verify under: P-256, or RSA of at least 2048 bits (RFC 6962 2.1.4).
     package let key: SubjectPublicKeyInfo
     /// SHA-256 of the key, by which timestamps name the log (RFC 6962 3.2).
     package let identifier: [UInt8]
-    /// Who operates it now. Operators are distinguished by the octets of their names.
+    /// The current operator. Operators are distinguished by the bytes of their names.
     package let operatorName: String
-    /// Who operated it before, the earliest first.
+    /// The former operators, the earliest first.
     package let formerOperators: [FormerOperator]
-    /// Its state; nil if the list does not say or the log is for tests, and then it never counts.
+    /// Its state; nil, so that it never counts, if the list does not state it or the log is for tests.
     package let state: State?
-    /// Which certificates it accepts; nil for all.
+    /// The certificates that it accepts; nil for all.
     package let temporalInterval: TemporalInterval?
     /// Whether it is read as tiles (static-ct-api) rather than according to RFC 6962. Its timestamps count the same.
     package let isTiled: Bool
@@ -100,15 +101,15 @@ package struct TransparencyLog: Sendable, Hashable {
 }
 
 extension TransparencyLog {
-    /// Who operated it at a time, in seconds since 1970.
+    /// The operator at a time, in seconds since 1970.
     func operatorName(at seconds: Int64) -> String {
         formerOperators.first { seconds < $0.end.wholeSeconds }?.name ?? operatorName
     }
 
-    /// What a signature under its key costs, see ``CertificatePublicKey/verificationWork``.
+    /// The cost of verifying a signature under its key, see ``CertificatePublicKey/verificationWork``.
     var verificationWork: Int { verificationKey?.verificationWork ?? 0 }
 
-    /// Whether it signed a timestamp for a certificate; the one costly step.
+    /// Checks whether it signed a timestamp for a certificate, which is the only costly step.
     func check(_ timestamp: SignedCertificateTimestamp, for precertificate: Precertificate) -> SignatureCheck {
         let scheme: VerificationKey.Scheme
         switch timestamp.algorithm {
@@ -129,7 +130,7 @@ extension TransparencyLog {
 }
 
 extension TransparencyLog.State {
-    /// For messages and digests.
+    /// The word for messages and digests.
     var word: String {
         switch self {
         case .pending: "pending"
@@ -141,7 +142,7 @@ extension TransparencyLog.State {
         }
     }
 
-    /// The time since which it is retired.
+    /// The time at which it was retired.
     var retirement: Date? {
         if case .retired(let date) = self { date } else { nil }
     }

@@ -37,9 +37,9 @@ public struct TransparencyLogList: Sendable {
     /// When the list was made, according to its publisher.
     public let issuedAt: Date
 
-    /// Puts a list together.
+    /// Makes a list.
     /// - Parameters:
-    ///   - logs: each key once; of two logs with the same key the first one is used.
+    ///   - logs: the logs; of two logs with the same key the first one is used.
     ///   - issuedAt: the time from which the age of the list counts.
     package init(_ logs: [TransparencyLog], issuedAt: Date) {
         self.issuedAt = issuedAt
@@ -49,12 +49,12 @@ public struct TransparencyLogList: Sendable {
     /// The logs, in the order given.
     package var logs: [TransparencyLog] { index.logs }
 
-    /// The log that timestamps name by an identifier of 32 octets.
+    /// The log that timestamps name by an identifier of 32 bytes.
     package func log(withIdentifier identifier: ArraySlice<UInt8>) -> TransparencyLog? {
         index.byIdentifier[OctetString(identifier)]
     }
 
-    /// Equal for lists with the same content.
+    /// A digest that is equal for lists with the same content.
     var digest: [UInt8] { index.digest }
 }
 
@@ -68,19 +68,19 @@ extension TransparencyLogList: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: digest[...]) }
 }
 
-/// Where ``Transparency`` gets its logs: a ``TransparencyLogList``, which does not change, or something that renews it.
-/// It is asked once at the beginning of every validation, from any thread, and answers without I/O.
+/// The source of ``Transparency``'s logs: a ``TransparencyLogList``, which does not change, or a store that renews it.
+/// It is read once at the beginning of every validation, from any thread, and returns without I/O.
 public protocol TransparencyLogSource: Sendable {
     /// The current list. Reading it starts nothing.
     var current: TransparencyLogList { get }
 
-    /// Learns that a decision for which it was asked is final, and may fetch a list that is due. It neither blocks nor
-    /// takes long. By default nothing happens.
+    /// Receives the notification that a decision with its list is final, and may fetch a list that is due. It neither
+    /// blocks nor takes long. By default it does nothing.
     func noteUse()
 }
 
 extension TransparencyLogSource {
-    /// Nothing happens.
+    /// Does nothing.
     public func noteUse() {}
 }
 

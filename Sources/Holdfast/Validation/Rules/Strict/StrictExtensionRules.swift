@@ -1,5 +1,5 @@
 extension PathRule {
-    /// authorityInfoAccess has its syntax (RFC 5280 4.2.2.1). It is not used: nothing is fetched.
+    /// authorityInfoAccess has its syntax (RFC 5280 4.2.2.1). It is only checked: nothing is fetched.
     static let authorityInformationAccess = reading("authorityInfoAccess", "RFC 5280 4.2.2.1") {
         (certificate, _) throws(DERError) in
         let layout = certificate.layout
@@ -74,7 +74,7 @@ extension PathRule {
         return nil
     }
 
-    /// Key identifiers, by which paths are found: authorityKeyIdentifier with a keyIdentifier in all but self-signed
+    /// Key identifiers help to find paths: authorityKeyIdentifier with a keyIdentifier in all but self-signed
     /// certificates (RFC 5280 4.2.1.1), subjectKeyIdentifier in those of CAs (4.2.1.2), neither critical. In roots the
     /// former, if present, is the keyIdentifier of the root itself and nothing else (CA/B BR 7.1.2.1.3).
     static let keyIdentifier = PathRule("key identifiers", "RFC 5280 4.2.1.1, 4.2.1.2") { certificate, context in
@@ -104,7 +104,7 @@ extension PathRule {
 }
 
 extension X509Certificate {
-    /// Whether authorityKeyIdentifier has a keyIdentifier and neither authorityCertIssuer nor authorityCertSerialNumber.
+    /// Whether authorityKeyIdentifier has only a keyIdentifier, not authorityCertIssuer or authorityCertSerialNumber.
     fileprivate var hasBareAuthorityKeyIdentifier: Bool {
         guard let value = value(of: .authorityKeyIdentifier) else { return false }
         var reader = DERReader(layout.der, in: value)

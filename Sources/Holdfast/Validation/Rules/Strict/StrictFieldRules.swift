@@ -1,6 +1,6 @@
 extension PathRule {
-    /// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Some roots of the public web
-    /// have the number zero; an anchor was accepted as it is when it was chosen.
+    /// A serial number is positive, in DER and has at most 20 bytes (RFC 5280 4.1.2.2). Some roots of the public web
+    /// have the number zero; an anchor was accepted with its number when it was chosen.
     static let serialNumber = PathRule("serialNumber", "RFC 5280 4.1.2.2") { certificate, context in
         guard !context.isAnchor else { return nil }
         let octets = certificate.serialNumber
@@ -21,8 +21,8 @@ extension PathRule {
         return .profile(certificate, "an RSA modulus of a multiple of 8 bits", "\(bits) bits")
     }
 
-    /// Times through 2049 are UTCTime, later ones GeneralizedTime (RFC 5280 4.1.2.5). An anchor was accepted as it is when
-    /// it was chosen.
+    /// Times through 2049 are UTCTime, later ones GeneralizedTime (RFC 5280 4.1.2.5). An anchor was accepted with its
+    /// form when it was chosen.
     static let timeForm = PathRule("form of times", "RFC 5280 4.1.2.5") { certificate, context in
         guard !context.isAnchor, !certificate.layout.hasProfiledTimes else { return nil }
         return .profile(certificate, "UTCTime through 2049", "a GeneralizedTime before 2050")

@@ -1,15 +1,15 @@
 extension PathRule {
     /// A common name that is a host is one of the subjectAltName entries, character for character (CA/B BR 7.1.4.3). It
-    /// identifies no host either way, but a different name would mislead readers.
+    /// never identifies a host, but a different name would mislead readers.
     ///
-    /// This applies to addresses in any notation, A-labels and U-labels, and names that differ from an entry only in case.
-    /// A plain name beside entries for other names is allowed: private authorities use it for services with several names,
-    /// and it identifies nothing.
+    /// This applies to addresses in any notation, A-labels and U-labels, and names that differ from an entry only in
+    /// case. A plain name next to entries for other names is allowed: private authorities use it for services with
+    /// several names, and it identifies nothing.
     static let commonName = PathRule("common name", "CA/B BR 7.1.4.3") { certificate, _ in
         guard let attribute = certificate.subject.lastCommonNameAttribute, !attribute.value.isEmpty,
             let names = try? certificate.subjectAltName
         else { return nil }
-        // Octets, because an attacker can make comparing text expensive.
+        // Compare bytes, because an attacker can make comparing text expensive.
         guard let common = attribute.utf8, !common.isEmpty else { return nil }
         let looksLikeHost = Self.looksLikeAddress(common) || Self.isInternational(common)
         var work = 0
@@ -22,7 +22,7 @@ extension PathRule {
     }
 
     /// Whether an entry differs from the name only in case; nil if one is the name itself.
-    /// - Parameter work: grows with every octet that is read, and with every entry.
+    /// - Parameter work: increased with every byte that is read, and with every entry.
     static func differsInCase(_ common: [UInt8], from names: [GeneralNameSlice], work: inout Int) -> Bool? {
         var differs = false
         for case .dNSName(let name) in names {
@@ -64,7 +64,7 @@ extension PathRule {
         return hasColon ? separators >= 2 : separators == 3 || isHexadecimal
     }
 
-    /// An A-label or a U-label in a name of several labels.
+    /// Whether a name of several labels has an A-label or a U-label.
     private static func isInternational(_ text: [UInt8]) -> Bool {
         var (hasDot, isInternational) = (false, false)
         var matched = 0
@@ -88,9 +88,9 @@ extension DistinguishedName.Attribute {
 }
 
 extension PathRule {
-    /// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the whole
-    /// leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a label
-    /// (RFC 5280 4.2.1.10).
+    /// DNS names have the preferred name syntax (RFC 5280 4.2.1.6, RFC 1034 3.5, RFC 1123 2.1), a wildcard only as the
+    /// whole leftmost label and not above a public suffix (CA/B BR 3.2.2.6), and a DNS name constraint begins with a
+    /// label (RFC 5280 4.2.1.10).
     static let nameSyntax = reading("syntax of names", "RFC 5280 4.2.1.6, 4.2.1.10", field: "names") {
         (certificate, context) throws(DERError) in
         for name in try certificate.subjectAltName ?? [] {
