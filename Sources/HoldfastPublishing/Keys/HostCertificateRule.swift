@@ -71,7 +71,6 @@ struct HostCertificateRule: Sendable {
     /// It is not a CA certificate: no cA in basicConstraints (RFC 5280 4.2.1.9), without which no client accepts it as
     /// an issuer. Common tools mark self-signed server certificates as CA certificates and omit keyUsage. Only the host
     /// has the key of such a certificate, so it counts as the host's own.
-    /// key that such a one certifies with, so that it stays a host's own.
     static let endEntity = HostCertificateRule { subject in
         let certificate = subject.certificate
         guard certificate.isAuthority else { return nil }

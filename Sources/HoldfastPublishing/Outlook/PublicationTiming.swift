@@ -37,7 +37,7 @@ public struct PublicationTiming: Sendable, Hashable {
     /// The waiting time: how long it takes until every client has a change, canary included.
     public var wait: Duration { staleness + canary }
 
-    /// The first instant at which every client has a change whose publication begins at an instant, with the canary first.
+    /// The first instant at which every client has a change whose publication, canary first, begins at an instant.
     public func reach(ofChangeBegunAt instant: Date) -> Date { instant.addingTimeInterval(wait.inSeconds) }
 
     /// The first instant at which no client uses a document that was replaced at an instant.

@@ -2,7 +2,7 @@ package import Foundation
 package import Holdfast
 package import HoldfastTUF
 
-/// The pins that an app gets from a repository if it was built with a certain root: file by file, and from `bundle.json`.
+/// The pins that an app with a certain root gets from a repository: file by file, and from `bundle.json`.
 package struct TUFFollowedPins: Sendable {
     /// Why clients that download file by file get no pins; nil if they get them.
     package let problem: String?

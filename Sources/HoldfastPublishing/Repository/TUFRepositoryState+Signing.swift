@@ -105,7 +105,7 @@ extension TUFRepositoryState {
         return unread
     }
 
-    /// Calls ``signPrepared(by:)`` for several keys.
+    /// Calls `signPrepared(by:)` for each of several keys.
     /// - Returns: the roles whose drafts one of the keys may sign but has not signed.
     /// - Throws: ``TUFRepositoryError`` as ``sign(by:)`` does.
     public mutating func signPrepared(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> [TUFRole] {

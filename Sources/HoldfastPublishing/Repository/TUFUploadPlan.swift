@@ -5,8 +5,8 @@ import HoldfastTUF
 /// The objects to upload to an object store or a CDN, with their headers and preconditions, in an order in which the
 /// repository verifies after each of them.
 ///
-/// Encoded, an object has the fields that docs/formats.md lists for `--plan`: `path`, `sha256`, `bytes`, `cacheControl`,
-/// `precondition`, `replaces`. A plan that was stored is checked when it is decoded.
+/// Encoded, an object has the fields that docs/formats.md lists for `--plan`: `path`, `sha256`, `bytes`,
+/// `cacheControl`, `precondition`, `replaces`. A stored plan is checked when it is decoded.
 ///
 /// A plan does not contain the files. ``TUFRepositoryStorage/uploadPlan(at:)`` describes the content of a storage, and
 /// ``TUFRepositoryStorage/uploadPlan(of:)`` the files that a publication would write into it.

@@ -25,7 +25,7 @@ struct SignerProcess: ~Copyable {
     private let output: Int32
 
     /// Starts a program. A name without a slash is looked up on the search path.
-    /// - words: the program and its arguments.
+    /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - input: its standard input.
     init(_ words: [String], input: [UInt8]) throws(Failure) {

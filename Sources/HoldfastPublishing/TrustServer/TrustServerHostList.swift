@@ -18,7 +18,8 @@ package struct TrustServerHostList: Sendable {
     ///   - data: the file.
     ///   - name: its name for messages.
     ///   - limits: the limits of the clients, which refuse a document with more hosts.
-    /// - Throws: ``PublishingError`` `unreadable`. It does not repeat the line: a file that was given by mistake may be a key.
+    /// - Throws: ``PublishingError`` `unreadable`. It does not repeat the line, because a file given by mistake may be
+    ///   a key.
     package init(
         _ data: Data, named name: String, limits: DocumentLimits = DocumentLimits()
     ) throws(PublishingError) {
