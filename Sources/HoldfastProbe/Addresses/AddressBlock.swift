@@ -1,15 +1,15 @@
 import Holdfast
 
-/// A block of IP addresses that begin alike (CIDR, RFC 4632).
+/// A block of IP addresses with a common prefix (CIDR, RFC 4632).
 public struct AddressBlock: Hashable, Sendable {
     /// The first address of the block.
     public let first: IPAddress
-    /// How many leading bits all its addresses have in common.
+    /// The number of leading bits that all its addresses have in common.
     public let prefixLength: Int
 
-    /// Reads `192.0.2.0/24` or `2001:db8::/32`; an address alone is a block of one.
-    /// - Throws: ``ProbeConfigurationError`` with `invalidAddress`, also if the address has bits after the prefix: then
-    ///   somebody meant another block.
+    /// Reads `192.0.2.0/24` or `2001:db8::/32`; a single address is read as a block of one.
+    /// - Throws: ``ProbeConfigurationError`` with `invalidAddress`, also if the address has bits after the prefix,
+    ///   which suggests that another block was meant.
     public init(_ text: String) throws(ProbeConfigurationError) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let address = try IPAddress(String(parts[0]))
@@ -33,14 +33,14 @@ public struct AddressBlock: Hashable, Sendable {
         prefixLength = length
     }
 
-    /// - Parameter prefix: the octets with which the block begins; the rest is zero.
+    /// - Parameter prefix: the leading bytes of the block; the rest is zero.
     init(_ family: IPAddress.Family, _ prefix: [UInt8], _ length: Int) {
         let count = family == .ipv4 ? 4 : 16
         first = IPAddress(padding: prefix, to: count)
         prefixLength = min(length, count * 8)
     }
 
-    /// Whether the block has this address. An IPv4 address is in no block of IPv6, however it is embedded.
+    /// Whether the block contains this address. An IPv4 address is in no IPv6 block, however it is embedded.
     public func contains(_ address: IPAddress) -> Bool {
         address.family == first.family && Self.leading(prefixLength, of: address.octets) == first.octets
     }

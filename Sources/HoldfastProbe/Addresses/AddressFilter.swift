@@ -1,34 +1,34 @@
 import Holdfast
 
-/// Says which addresses may be asked, for services that probe hosts which strangers name: otherwise a stranger could
-/// make the service connect to itself, to its network, or to the metadata of its cloud (SSRF, CWE-918).
+/// Decides which addresses may be probed, for services that probe hosts named by strangers. Without it, a stranger
+/// could make the service connect to itself, to its network, or to the metadata of its cloud (SSRF, CWE-918).
 ///
-/// Only addresses of the public Internet may be asked, and those of the blocks that are allowed. The probe applies the
-/// filter after it resolved a name, dials only what passed, and applies it again to the connected socket before a byte
-/// is sent.
+/// Only addresses of the public Internet, and those of the allowed blocks, may be probed. The probe applies the filter
+/// after it resolves a name, dials only addresses that passed, and applies the filter again to the connected socket
+/// before it sends a byte.
 public struct AddressFilter: Hashable, Sendable {
-    /// Why an address may not be asked.
+    /// Why an address may not be probed.
     public struct Refusal: Hashable, Sendable, CustomStringConvertible {
-        /// The block to which the address belongs; nil for one that nobody has assigned.
+        /// The block to which the address belongs; nil if the address is not assigned.
         public let block: AddressBlock?
-        /// What the block is for.
+        /// The purpose of the block.
         public let purpose: String
 
         /// `loopback (127.0.0.0/8)`.
         public var description: String { block.map { "\(purpose) (\($0))" } ?? purpose }
     }
 
-    /// The blocks that may be asked although they are not of the public Internet. A block of IPv4 does not allow
-    /// addresses of IPv6 in which its addresses are embedded.
+    /// The blocks that may be probed although they are not part of the public Internet. An IPv4 block does not allow
+    /// IPv6 addresses in which its addresses are embedded.
     public let allowed: [AddressBlock]
 
     /// Makes a filter.
-    /// - Parameter allowed: the blocks that may be asked nevertheless.
+    /// - Parameter allowed: the blocks that may be probed nevertheless.
     public init(allowing allowed: [AddressBlock] = []) {
         self.allowed = allowed
     }
 
-    /// Why an address may not be asked; nil if it may.
+    /// Why an address may not be probed; nil if it may.
     public func refusal(of address: IPAddress) -> Refusal? {
         guard !allowed.contains(where: { $0.contains(address) }) else { return nil }
         if let special = Self.special.first(where: { $0.block.contains(address) }) {
@@ -38,12 +38,12 @@ public struct AddressFilter: Hashable, Sendable {
         return Refusal(block: nil, purpose: "not global unicast (outside of \(Self.global))")
     }
 
-    /// All addresses of IPv6 that are assigned to the Internet (RFC 4291 2.4, IANA's "IPv6 Global Unicast Address
+    /// All IPv6 addresses that are assigned to the Internet (RFC 4291 2.4, IANA's "IPv6 Global Unicast Address
     /// Assignments").
     private static let global = AddressBlock(.ipv6, [0x20], 3)
 
-    /// IANA's "IPv4" and "IPv6 Special-Purpose Address Registry" (RFC 6890) and what embeds IPv4 addresses, the narrower
-    /// blocks first.
+    /// IANA's "IPv4" and "IPv6 Special-Purpose Address Registry" (RFC 6890), and the blocks that embed IPv4 addresses.
+    /// Narrower blocks come first.
     private static let special: [(block: AddressBlock, purpose: String)] = [
         (.init(.ipv4, [0, 0, 0, 0], 32), "unspecified"),
         (.init(.ipv4, [0], 8), "this network (RFC 791)"),
@@ -51,7 +51,7 @@ public struct AddressFilter: Hashable, Sendable {
         (.init(.ipv4, [100, 64], 10), "shared by providers (RFC 6598)"),
         (.init(.ipv4, [127], 8), "loopback (RFC 1122)"),
         (.init(.ipv4, [169, 254, 169, 254], 32), "metadata of clouds"),
-        // Azure's, an address of the Internet that each virtual machine reaches only within its host.
+        // Azure's: a public address that each virtual machine reaches only within its host.
         (.init(.ipv4, [168, 63, 129, 16], 32), "metadata of clouds"),
         (.init(.ipv4, [169, 254], 16), "link-local (RFC 3927)"),
         (.init(.ipv4, [172, 16], 12), "private (RFC 1918)"),

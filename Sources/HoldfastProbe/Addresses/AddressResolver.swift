@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import Holdfast
 
-/// Finds every address of a name.
+/// Finds all addresses of a name.
 public struct AddressResolver: Sendable {
-    /// Finds the addresses of a name, each once, in the order in which they are to be asked. It throws ``ProbeFailure``
-    /// with `resolveFailed` if there is none.
+    /// Finds the addresses of a name, each once, in the order in which to probe them. It throws ``ProbeFailure`` with
+    /// `resolveFailed` if the name has no address.
     public let addresses: @Sendable (_ name: String) async throws(ProbeFailure) -> [IPAddress]
 
     /// Makes a resolver from a closure. The probe limits its time.
@@ -13,11 +13,11 @@ public struct AddressResolver: Sendable {
         self.addresses = addresses
     }
 
-    /// Asks the system for addresses of both families, also if this machine has no IPv6: which addresses were not asked
-    /// is part of the result.
+    /// Queries the system for addresses of both families, even if this machine has no IPv6, because the result must
+    /// list the addresses that were not probed.
     public static let system = AddressResolver { name throws(ProbeFailure) in
         let found = await withCheckedContinuation { continuation in
-            // The system's call waits for the network, and cannot be canceled.
+            // The system call waits for the network and cannot be canceled.
             DispatchQueue.global().async { continuation.resume(returning: lookUp(name)) }
         }
         guard !found.isEmpty else { throw .noAddress(of: name) }

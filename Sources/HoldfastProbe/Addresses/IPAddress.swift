@@ -1,25 +1,26 @@
 public import Holdfast
 
-/// An IP address without a zone: an address with one belongs to a network of this machine alone, and nobody publishes it.
+/// An IP address without a zone. An address with a zone is valid only in a network of this machine, so it is never
+/// published.
 public struct IPAddress: Hashable, Sendable {
     /// The version of the Internet Protocol.
     public enum Family: Hashable, Sendable, CaseIterable {
-        /// Four octets (RFC 791).
+        /// Four bytes (RFC 791).
         case ipv4
-        /// Sixteen octets (RFC 4291).
+        /// Sixteen bytes (RFC 4291).
         case ipv6
     }
 
-    /// Four or sixteen octets, in network order.
+    /// The four or sixteen bytes of the address, in network order.
     public let octets: [UInt8]
 
-    /// - Returns: nil unless there are four or sixteen octets.
+    /// - Returns: nil unless there are four or sixteen bytes.
     public init?(octets: [UInt8]) {
         guard octets.count == 4 || octets.count == 16 else { return nil }
         self.octets = octets
     }
 
-    /// Takes the address that was dialed.
+    /// Takes the address from a dialed host.
     /// - Returns: nil if a name was dialed.
     public init?(_ host: DialedHost) {
         guard let octets = host.addressOctets else { return nil }
@@ -35,7 +36,7 @@ public struct IPAddress: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The version of the protocol.
+    /// The IP version.
     public var family: Family { octets.count == 4 ? .ipv4 : .ipv6 }
 }
 
@@ -44,14 +45,14 @@ extension IPAddress: CustomStringConvertible {
     public var description: String { DialedHost(address: octets).name }
 }
 
-/// An address with the port at which it was asked.
+/// An address and the port at which it was probed.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address.
     public let address: IPAddress
     /// The port, 1 to 65535.
     public let port: Int
 
-    /// Puts them together.
+    /// Makes a peer address.
     public init(_ address: IPAddress, port: Int) {
         self.address = address
         self.port = port

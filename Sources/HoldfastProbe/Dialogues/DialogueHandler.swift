@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import NIOCore
 
-/// Runs the dialogue with a proxy on a connection. Then it leaves the pipeline, and TLS can begin.
+/// Runs the dialogue with a proxy on a connection. Then it leaves the pipeline, so that TLS can begin.
 final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -36,7 +36,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         switch state {
-        // This includes input after the end in the same turn of the event loop, which the dialogue refuses.
+        // Input after the end, in the same turn of the event loop, also comes here. The dialogue refuses it.
         case .talking, .done:
             do throws(DialogueFailure) {
                 if try dialogue.receive(bytes) { state = .done }
@@ -61,7 +61,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // If a peer closes without having read everything, the connection is reset.
+        // If a peer closes before it has read everything, the connection is reset.
         let isReset = [ECONNRESET, EPIPE].contains((error as? IOError)?.errnoCode)
         fail(
             isReset
@@ -73,7 +73,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let closed = DialogueFailure(.ended, "the connection was closed before TLS began")
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // This was one of several attempts to connect, and it was not needed.
+        // This was one of several attempts to connect and was not needed.
         fail(ChannelError.ioOnClosedChannel, context)
     }
 

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Why there is no TLS after the dialogue with a proxy.
+/// Why TLS did not begin after the dialogue with a proxy.
 struct DialogueFailure: Error, Equatable {
     enum Kind: Equatable {
         /// The peer refused.
@@ -8,7 +8,8 @@ struct DialogueFailure: Error, Equatable {
         /// The peer sent something that HTTP does not allow.
         case malformed
         case tooLong
-        /// The peer sent more than it was asked for. If that were kept, it would pass for protected (CVE-2011-0411).
+        /// The peer sent more bytes than the protocol allows at this point. If they were kept, they would pass for
+        /// protected data (CVE-2011-0411).
         case extraBytes
         case ended, timedOut
     }
@@ -21,9 +22,9 @@ struct DialogueFailure: Error, Equatable {
         self.message = message
     }
 
-    /// What a peer said, shortened and made safe to repeat in one line.
+    /// The text that a peer sent, shortened and escaped so that it is safe to print on one line.
     static func quoted(_ text: some StringProtocol) -> String {
-        // Of ASCII, each scalar is a character; others are escaped.
+        // An ASCII scalar is one character; others are escaped.
         let limit = 200
         var shown: [Character] = []
         for scalar in text.unicodeScalars {
@@ -34,9 +35,9 @@ struct DialogueFailure: Error, Equatable {
     }
 }
 
-/// The peer's input that was not consumed yet.
+/// The peer's input that is not consumed yet.
 struct PlaintextInput {
-    /// The most bytes: more than any proxy sends before TLS, and little enough to be kept in memory.
+    /// Maximum number of bytes: more than any proxy sends before TLS, and small enough to keep in memory.
     static let limit = 16_384
 
     private(set) var pending: ArraySlice<UInt8> = []
@@ -50,8 +51,8 @@ struct PlaintextInput {
         pending += bytes
     }
 
-    /// The next line without its CR LF; nil while it is incomplete. Octets that are not ASCII become question marks: no
-    /// keyword of the protocol has any, and comparing them as text may take long.
+    /// The next line without its CR LF; nil while it is incomplete. Bytes that are not ASCII become question marks,
+    /// because no keyword of the protocol contains them, and comparing them as text may take long.
     mutating func line() throws(DialogueFailure) -> String? {
         guard let end = pending.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = pending[pending.startIndex..<end]

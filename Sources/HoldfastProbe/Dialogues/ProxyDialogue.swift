@@ -1,10 +1,10 @@
-/// CONNECT of HTTP proxies (RFC 9110 9.3.6), as a pure state machine: a request, and an answer whose status begins with
-/// 2.
+/// CONNECT of HTTP proxies (RFC 9110 9.3.6), as a pure state machine: a request, and a response whose status begins
+/// with 2.
 ///
-/// An attacker on the network may have written anything that the proxy seems to say. Nothing of it is believed, except
-/// that TLS may begin. The proxy speaks only in its turn, and no byte may be left over when TLS begins.
+/// An attacker on the network may have written any part of the proxy's response. The client trusts none of it, except
+/// that TLS may begin. The proxy sends only in its turn, and no byte may remain when TLS begins.
 struct ProxyDialogue: Sendable {
-    /// What the client sends first.
+    /// The request that the client sends first.
     let opening: [UInt8]
 
     private var input = PlaintextInput()

@@ -1,14 +1,14 @@
 import Foundation
 public import Holdfast
 
-/// An HTTP proxy that passes connections on, with the credentials that it requires.
+/// An HTTP proxy that forwards connections, with the credentials that it requires.
 public struct ProxyServer: Sendable {
     /// The proxy, with its port.
     public let host: DialedHost
-    /// The Base64 of user name and password (RFC 7617 2), which is never shown.
+    /// The Base64 of user name and password (RFC 7617 2), which is never displayed.
     package let credentials: String?
 
-    /// The port if a URL does not state one.
+    /// The port if a URL does not specify one.
     package static let defaultPort = 80
 
     /// The value of Proxy-Authorization.

@@ -1,7 +1,7 @@
 public import Holdfast
 
-/// The proxy for the connection to each host: one proxy for all hosts, or what the environment says, as curl and others
-/// understand it: HTTPS_PROXY, except for the hosts of NO_PROXY.
+/// The proxy for the connection to each host: one proxy for all hosts, or the proxy from the environment, as curl and
+/// other programs read it: HTTPS_PROXY, except for the hosts of NO_PROXY.
 public struct ProxySettings: Sendable {
     private let proxy: ProxyServer?
     private let exceptions: [Substring]
@@ -15,7 +15,7 @@ public struct ProxySettings: Sendable {
         exceptions = []
     }
 
-    /// Reads `HTTPS_PROXY` and `NO_PROXY`, in lower case first.
+    /// Reads `HTTPS_PROXY` and `NO_PROXY`. The lowercase names take precedence.
     /// - Throws: ``ProbeConfigurationError`` if it names a proxy that cannot be used. The error does not repeat the
     ///   value, which may contain a password.
     public init(environment: [String: String]) throws(ProbeConfigurationError) {
@@ -31,9 +31,9 @@ public struct ProxySettings: Sendable {
         exceptions.contains { Self.covers($0, host) } ? nil : proxy
     }
 
-    /// Whether an exception covers a host. It may be `*`; a domain with everything below it, with or without a leading
-    /// dot; an address; or a block of addresses such as `10.0.0.0/8`, which covers hosts that are dialed by address. A port
-    /// restricts it.
+    /// Whether an exception covers a host. An exception is `*`; a domain with all its subdomains, with or without a
+    /// leading dot; an address; or a block of addresses such as `10.0.0.0/8`, which covers hosts that are dialed by
+    /// address. A port restricts it.
     private static func covers(_ exception: Substring, _ host: DialedHost) -> Bool {
         guard exception != "*" else { return true }
         if let slash = exception.lastIndex(of: "/") {

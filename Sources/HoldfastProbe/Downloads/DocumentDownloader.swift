@@ -4,15 +4,15 @@ package import Holdfast
 import HoldfastAsyncHTTPClient
 import Logging
 
-/// Downloads documents for tools, through the proxies through which they connect to hosts.
+/// Downloads documents for tools, through the same proxies as connections to hosts.
 package struct DocumentDownloader: RemoteDataProvider {
     private let provider: AsyncHTTPClientDataProvider
 
     /// - Parameters:
-    ///   - anchors: the authorities that servers must have a certificate of.
-    ///   - limit: how long one download may take.
+    ///   - anchors: the certificate authorities that must have issued the certificates of servers.
+    ///   - limit: the maximum duration of one download.
     ///   - proxies: the proxies for https.
-    ///   - allowsPlainHTTPToLoopback: whether a server on this machine is asked over plain HTTP, for documents that are
+    ///   - allowsPlainHTTPToLoopback: whether to use plain HTTP for a server on this machine, for documents that are
     ///     verified in any case.
     package init(
         trusting anchors: TrustAnchors, within limit: Duration, through proxies: ProxySettings = .none,
@@ -23,11 +23,11 @@ package struct DocumentDownloader: RemoteDataProvider {
                 validator: PathValidator(anchors: anchors), answerLimit: limit, wholeLimit: limit,
                 allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback, proxy: Self.proxy(proxies))
         }
-        // Of plain HTTP it would log that nobody is validated.
+        // For plain HTTP, the policy would log that it validates no host.
         provider = allowsPlainHTTPToLoopback ? PolicyLog.$shared.withValue(Self.silence) { make() } : make()
     }
 
-    /// Downloads revocation lists over plain HTTP, by which authorities publish them: lists are signed.
+    /// Downloads revocation lists over plain HTTP, as authorities publish them: the lists are signed.
     static func ofSignedLists(answerLimit: Duration, wholeLimit: Duration) -> AsyncHTTPClientDataProvider {
         PolicyLog.$shared.withValue(silence) {
             AsyncHTTPClientDataProvider(
@@ -45,8 +45,8 @@ package struct DocumentDownloader: RemoteDataProvider {
         try await data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes)).document()
     }
 
-    /// Asks a server with a challenge, as clients do that send one.
-    /// - Returns: the body of the response, and its signature; that is empty if there is none.
+    /// Sends a request with a challenge, as some clients do.
+    /// - Returns: the body of the response, and its signature, which is empty if it is missing.
     /// - Throws: `RemoteDataError`.
     package func response(
         at url: URL, to challenge: String, maximumBytes: Int
@@ -75,7 +75,7 @@ package struct DocumentDownloader: RemoteDataProvider {
 }
 
 extension RemoteDataResponse {
-    /// What was asked for without a condition.
+    /// The document in the response to a request without a condition.
     func document() throws(RemoteDataError) -> Data {
         guard case .body(let data) = content else {
             throw RemoteDataError(.unexpectedStatus, expected: "a document", found: "none")

@@ -1,7 +1,7 @@
 package import Foundation
 package import Holdfast
 
-/// Downloads the files of a repository, and remembers the statuses that clients do not distinguish.
+/// Downloads the files of a repository, and records the statuses that clients do not distinguish.
 package struct NotingDownloader: RemoteDataProvider {
     private struct Notes {
         var forbidden: [String] = []
@@ -28,7 +28,7 @@ package struct NotingDownloader: RemoteDataProvider {
         }
     }
 
-    /// Downloads a file of JSON; nil if there is none.
+    /// Downloads a JSON file; nil if it does not exist.
     /// - Throws: `RemoteDataError`.
     package func json(at url: URL, maximumBytes: Int) async throws -> Data? {
         do {
@@ -40,10 +40,10 @@ package struct NotingDownloader: RemoteDataProvider {
         }
     }
 
-    /// The names of the files that the server refused with status 403. That counts as absent, because object stores answer
-    /// like this for missing files; but so do servers with wrong permissions.
+    /// The names of the files that the server refused with status 403. These count as absent, because object stores
+    /// answer this way for missing files. Servers with wrong permissions do the same.
     package var forbidden: [String] { notes.withLock { $0.forbidden } }
 
-    /// The last error because of which it is not known what the server has.
+    /// The last error because of which it is unknown which files the server has.
     package var failure: RemoteDataError? { notes.withLock { $0.failure } }
 }

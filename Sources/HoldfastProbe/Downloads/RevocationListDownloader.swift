@@ -2,7 +2,7 @@ import Foundation
 package import Holdfast
 import HoldfastAsyncHTTPClient
 
-/// Downloads revocation lists: over plain HTTP, by which authorities publish them, and over https from servers that the
+/// Downloads revocation lists: over plain HTTP, as authorities publish them, and over https from servers that the
 /// system's authorities vouch for.
 package struct RevocationListDownloader: RemoteDataProvider {
     private let plain: AsyncHTTPClientDataProvider
@@ -11,9 +11,9 @@ package struct RevocationListDownloader: RemoteDataProvider {
     private let wholeLimit: Duration
 
     /// - Parameters:
-    ///   - answerLimit: the longest time until an answer begins.
-    ///   - wholeLimit: the longest time for one list.
-    ///   - anchors: the authorities that vouch for servers over https; asked for with each list from such a server.
+    ///   - answerLimit: the maximum time until a response begins.
+    ///   - wholeLimit: the maximum time for one list.
+    ///   - anchors: the authorities that vouch for servers over https; loaded for each list from such a server.
     package init(
         answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
         trusting anchors: @escaping @Sendable () async throws -> TrustAnchors = { try await TrustAnchors.system() }

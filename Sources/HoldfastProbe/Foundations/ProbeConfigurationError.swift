@@ -1,13 +1,13 @@
 public import Holdfast
 
-/// Why a probe cannot be set up with what it was given.
+/// Why a probe cannot be set up with the given values.
 public struct ProbeConfigurationError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<ProbeConfigurationError>
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was found instead, and what to do.
+    /// The expected value, the value that was found, and the fix.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String) {

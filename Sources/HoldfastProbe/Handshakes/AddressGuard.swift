@@ -1,12 +1,12 @@
 import Holdfast
 import NIOCore
 
-/// The first handler of a connection: nothing is sent until the socket is known to be connected to an address that may
-/// be asked.
+/// The first handler of a connection: it sends nothing until the socket is known to be connected to an address that may
+/// be probed.
 final class AddressGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// What the handler saw. A connection that ends forgets its address.
+    /// The address and failure that the handler recorded. The address of a closed connection is no longer available.
     struct Sight: Sendable {
         var address: PeerAddress?
         var failure: ProbeFailure?
@@ -17,9 +17,9 @@ final class AddressGuard: ChannelInboundHandler {
     private let sight: Lock<Sight>
 
     /// - Parameters:
-    ///   - filter: the addresses that may be asked; nil for all.
-    ///   - place: what was dialed, for messages.
-    ///   - sight: where to note what was seen.
+    ///   - filter: the addresses that may be probed; nil for all.
+    ///   - place: the destination, for messages.
+    ///   - sight: the storage for the address and failure.
     init(_ filter: AddressFilter?, at place: String, noting sight: Lock<Sight>) {
         self.filter = filter
         self.place = place

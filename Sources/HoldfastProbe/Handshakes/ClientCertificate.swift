@@ -1,14 +1,14 @@
 import Holdfast
 import NIOSSL
 
-/// The certificate that a client presents to servers that ask for one, with its private key.
+/// The certificate that a client presents to servers that request one, with its private key.
 public struct ClientCertificate: Sendable {
     private let chain: [NIOSSLCertificateSource]
     private let key: NIOSSLPrivateKeySource
 
     /// Reads PEM, and checks that the certificate and the key belong together.
     /// - Parameters:
-    ///   - certificates: the client's certificate, its issuers after it.
+    ///   - certificates: the client's certificate, followed by its issuers.
     ///   - privateKey: its private key, not encrypted.
     /// - Throws: ``ProbeConfigurationError`` with `unusableClientCertificate`, `unusableClientKey` or
     ///   `clientKeyMismatch`.

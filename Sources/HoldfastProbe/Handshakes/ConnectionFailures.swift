@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Puts the errors of the network, of proxies and of TLS into words.
+/// Describes the errors of the network, of proxies and of TLS.
 struct ConnectionFailures {
     private let target: Handshake.Target
     private let deadlines: ProbeDeadlines
@@ -63,7 +63,7 @@ struct ConnectionFailures {
                 error.code == .handshakeTimedOut ? .timedOut : .handshakeFailed, at: place, expected: error.expected,
                 found: error.found, sentence: "no TLS handshake with \(place): \(error)")
         }
-        // In BoringSSL's messages, only the names mean something to people.
+        // In BoringSSL's messages, only the names are useful to people.
         let names = BoringSSLReason.names(in: error)
         let reason = names.isEmpty ? Self.end(of: error) ?? self.reason(error) : names.joined(separator: "; ")
         // The names of alerts that the peer sent.
@@ -76,7 +76,7 @@ struct ConnectionFailures {
         return failure
     }
 
-    /// That the server ended the connection without a word of TLS; nil if the error says something else.
+    /// A description if the server closed the connection without sending any TLS; nil for other errors.
     private static func end(of error: any Error) -> String? {
         switch error as? NIOSSLError {
         case .uncleanShutdown, .handshakeFailed(.zeroReturn), .handshakeFailed(.syscallError),
@@ -86,13 +86,13 @@ struct ConnectionFailures {
         }
     }
 
-    /// What says that a server has no key of the kind that it was asked for: the alerts handshake_failure,
-    /// unsupported_certificate and insufficient_security (RFC 8446 6.2), and the client's own complaint if the server uses
-    /// another kind all the same.
+    /// The errors which show that a server has no key of the requested kind: the alerts handshake_failure,
+    /// unsupported_certificate and insufficient_security (RFC 8446 6.2), and the client's own error if the server uses
+    /// another kind nevertheless.
     ///
-    /// A connection that is merely closed says nothing, although some servers that have one kind of key do that: Windows
+    /// A connection that is only closed proves nothing, although some servers with one kind of key do that: Windows
     /// (Schannel) resets the connection, and s2n, which serves CloudFront and other load balancers of AWS, closes it. A
-    /// server that has both kinds, and hides one, would look the same.
+    /// server that has both kinds and hides one would look the same.
     private static let refusalsOfKeys: Set = [
         "SSLV3_ALERT_HANDSHAKE_FAILURE", "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE", "TLSV1_ALERT_INSUFFICIENT_SECURITY",
         "WRONG_CERTIFICATE_TYPE", "WRONG_SIGNATURE_TYPE", "NO_COMMON_SIGNATURE_ALGORITHMS",
@@ -108,11 +108,12 @@ extension Duration {
 }
 
 extension ProbeFailure {
-    /// Whether a server that was asked for a kind of key has none. One that was asked for RSA and showed a key of the wrong
-    /// use has an RSA key; asked for ECDSA, it is an RSA key as well, with TLS 1.2 and RSA's key exchange.
+    /// Whether a server does not have the requested kind of key. A server that presented a key of the wrong use to a
+    /// request for RSA has an RSA key. If the request was for ECDSA, the key is an RSA key as well, with TLS 1.2 and
+    /// RSA key exchange.
     func saysNoKey(of offer: KeyOffer) -> Bool { saysNoSuchKey || saysWrongUse && offer == .ecdsa }
 
-    /// The same, of a connection that asked a server for the other kind of key.
+    /// The same failure for a connection that requested the other kind of key.
     func ofOtherKey(_ offer: KeyOffer) -> ProbeFailure {
         let kind = offer == .rsa ? "RSA" : "ECDSA"
         let end = [.handshakeFailed, .refused].contains(code) ? found : sentence

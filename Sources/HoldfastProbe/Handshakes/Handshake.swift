@@ -5,12 +5,12 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Makes one connection to one address, and the handshake on it, with a real policy.
+/// Makes one connection to one address and performs a handshake on it, with a real policy.
 struct Handshake: Sendable {
-    /// Where to connect to.
+    /// The destination of the connection.
     enum Target: Sendable {
         case address(PeerAddress)
-        /// A proxy, and what it is asked to connect to.
+        /// A proxy, and the destination that it connects to.
         case proxy(ProxyServer, destination: String)
     }
 
@@ -23,12 +23,12 @@ struct Handshake: Sendable {
     let deadlines: ProbeDeadlines
     let group: any EventLoopGroup
 
-    /// What a connection showed, or why it showed nothing; and the proxy's address, if there is one.
+    /// The chain that a connection presented, or why it presented none; and the proxy's address, if a proxy is used.
     func run(to target: Target) async -> (result: Result<ShownChain, ProbeFailure>, proxy: PeerAddress?) {
         let sight = Lock(AddressGuard.Sight())
         let result = await run(to: target, noting: sight)
         let (address, refusal) = sight.withLock { ($0.address, $0.failure) }
-        // A connection that was closed because of its address fails for other reasons as well.
+        // A connection that was closed because of its address has other failures as well. Report the address.
         let proxy = if case .proxy = target { address } else { PeerAddress?.none }
         return (refusal.map { .failure($0) } ?? result, proxy)
     }
@@ -46,7 +46,7 @@ struct Handshake: Sendable {
                 handshakeTimeout: deadlines.handshake, clock: clock
             ) { asksForCertificate.withLock { $0 = true } }
             let (dialogue, limit) = (target.dialogue, TimeAmount(deadlines.handshake))
-            // What a proxy connects to is filtered before it is asked.
+            // A proxy's destination is filtered before the request to the proxy.
             let (filter, place) = (isDirect(target) ? filter : nil, target.place)
             let initializer: @Sendable (any Channel) -> EventLoopFuture<(any Channel, EventLoopFuture<TrustDecision>)> =
                 { channel in
@@ -76,7 +76,7 @@ struct Handshake: Sendable {
         defer { channel.close(promise: nil) }
         do {
             let answer = try await decision.get()
-            // TLS itself refused the key's use, which says something about the server's keys and nothing about its chain.
+            // TLS itself refused the key's use. This is a finding about the server's keys, not about its chain.
             if let failure = answer.failure, failure.code == .keyUsageForbidsTLS, failure.certificate == nil {
                 throw failure
             }
@@ -93,7 +93,7 @@ struct Handshake: Sendable {
         if case .address = target { true } else { false }
     }
 
-    /// Call it on the channel's event loop.
+    /// Must be called on the channel's event loop.
     private static func addHandlers(
         of client: PinnedTLSClient, to channel: any Channel, after dialogue: ProxyDialogue?,
         noting version: Lock<String?>, within timeout: TimeAmount
@@ -110,7 +110,7 @@ struct Handshake: Sendable {
             goAhead.fail(error)
             throw error
         }
-        // This happens in the same turn of the event loop, so that no byte can arrive in between.
+        // This runs in the same turn of the event loop, so no byte can arrive in between.
         return goAhead.futureResult.flatMapThrowing {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(TLSVersionWatch(version))
@@ -121,13 +121,13 @@ struct Handshake: Sendable {
 }
 
 extension Handshake.Target {
-    /// The dialogue in plaintext before TLS begins; nil for TLS at once.
+    /// The dialogue in plaintext before TLS begins; nil if TLS begins at once.
     fileprivate var dialogue: ProxyDialogue? {
         guard case .proxy(let proxy, let destination) = self else { return nil }
         return ProxyDialogue(target: destination, authorization: proxy.authorization)
     }
 
-    /// The place where TLS is expected, for messages.
+    /// The destination of TLS, for messages.
     var destination: String {
         switch self {
         case .address(let peer): peer.description
@@ -135,7 +135,7 @@ extension Handshake.Target {
         }
     }
 
-    /// What is dialed, for messages.
+    /// The destination of the connection, for messages.
     var place: String {
         switch self {
         case .address(let peer): peer.description

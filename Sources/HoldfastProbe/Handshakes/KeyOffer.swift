@@ -1,17 +1,17 @@
 import Holdfast
 import NIOSSL
 
-/// The kinds of keys with which a client lets a server prove itself. A server may have a certificate for each kind, and
-/// shows the one that suits the client.
+/// The kinds of keys that a client accepts from a server. A server may have a certificate for each kind, and presents
+/// the one that suits the client.
 public enum KeyOffer: Sendable, Hashable, CaseIterable {
-    /// Every kind that is known; the server chooses.
+    /// Every known kind; the server chooses.
     case any
     /// Only elliptic curves: ECDSA and Ed25519.
     case ecdsa
     /// Only RSA.
     case rsa
 
-    /// The offer that a server can answer only with a key of another kind than this certificate's.
+    /// The offer that a server can satisfy only with a key of another kind than this certificate's.
     static func other(than leaf: X509Certificate) -> KeyOffer { leaf.keyKind?.isRSA == true ? .ecdsa : .rsa }
 
     /// The signature algorithms of the offer; nil for all known ones.
@@ -29,7 +29,7 @@ public enum KeyOffer: Sendable, Hashable, CaseIterable {
 }
 
 extension CertificatePublicKey.Kind {
-    /// Whether a signature by it is one of RSA, of either padding.
+    /// Whether it is an RSA key, with either padding.
     fileprivate var isRSA: Bool {
         switch self {
         case .rsa, .rsaPSS: true

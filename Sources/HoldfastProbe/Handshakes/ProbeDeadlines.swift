@@ -1,16 +1,16 @@
-/// How long each part of asking a host may take.
+/// The maximum duration of each part of a probe.
 public struct ProbeDeadlines: Sendable, Hashable {
-    /// Finding the addresses of the name.
+    /// To find the addresses of the name.
     public var resolving: Duration
-    /// Connecting to an address.
+    /// To connect to an address.
     public var connecting: Duration
-    /// The handshake on a connection; with a proxy before TLS, each of the two.
+    /// For the handshake on a connection; with a proxy before TLS, for each of the two.
     public var handshake: Duration
-    /// Everything together: the host at all its addresses, with each kind of key. What is not known by then has timed
-    /// out.
+    /// For the whole probe: the host at all its addresses, with each kind of key. All parts that are unfinished by then
+    /// have timed out.
     public var whole: Duration
 
-    /// Sets limits. They must be positive; one that is not leaves no time at all.
+    /// Sets the limits, which must be positive. A limit that is not positive leaves no time at all.
     public init(
         resolving: Duration = .seconds(10), connecting: Duration = .seconds(10), handshake: Duration = .seconds(10),
         whole: Duration = .seconds(60)

@@ -1,17 +1,17 @@
 import Holdfast
 import NIOCore
 
-/// Reads the version that a server chose from its ServerHello as it passes (RFC 8446 4.1.3, 4.2.1). If a client refuses
-/// the chain, the connection is closed before it could be asked.
+/// Reads the version that a server chose from its ServerHello (RFC 8446 4.1.3, 4.2.1). If a client refuses the chain,
+/// the connection is closed before its version can be queried.
 final class TLSVersionWatch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The version that was seen, shared with the code that made the connection.
+    /// The version that was read, shared with the code that made the connection.
     private let version: Lock<String?>
     private var seen: [UInt8] = []
     private var isOver = false
 
-    /// More than any ServerHello has: a key share of ML-KEM has more than a thousand octets.
+    /// Larger than any ServerHello: a key share of ML-KEM has more than a thousand bytes.
     private static let maximumBytes = 8_192
 
     init(_ version: Lock<String?>) {
@@ -30,7 +30,7 @@ final class TLSVersionWatch: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// The version; nil while there is no complete ServerHello.
+    /// The version; nil while the ServerHello is incomplete.
     static func version(in octets: [UInt8]) -> String? {
         var rest = octets[...]
         func take(_ count: Int) -> ArraySlice<UInt8>? {

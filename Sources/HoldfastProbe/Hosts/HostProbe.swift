@@ -3,8 +3,8 @@ public import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Says what hosts show: at every address of a name, of both families, and for every kind of key, because in a fleet, and
-/// while certificates are being renewed, each address may show another certificate.
+/// Probes hosts: at every address of a name, of both families, and for every kind of key, because each address may
+/// present another certificate in a fleet and during a renewal of certificates.
 ///
 /// ```swift
 /// let probe = HostProbe(validator: PathValidator(anchors: try await TrustAnchors.system()))
@@ -12,62 +12,65 @@ import NIOSSL
 /// for sighting in findings.sightings { print(sighting.address, sighting.result) }
 /// ```
 ///
-/// A probe is a value: what to ask, and how. Names are resolved once, and the addresses that were found are dialed. A
-/// handshake sends nothing but itself. Asking never fails as a whole: what could not be found out is part of the result.
+/// A probe is a value that specifies what to probe, and how. It resolves a name once, and dials the addresses that were
+/// found. It sends nothing except the handshake. A probe never fails as a whole: the result includes what could not be
+/// found out.
 public struct HostProbe: Sendable {
     /// Validates the chains that servers present.
     public var validator: any ChainValidator
-    /// Tells the time of each decision.
+    /// Provides the time of each decision.
     public var clock: any WallClock = SystemWallClock()
-    /// How long each part may take.
+    /// The maximum duration of each part.
     public var deadlines = ProbeDeadlines()
     /// Finds the addresses of names.
     public var resolver = AddressResolver.system
-    /// The host or address to connect to instead of the host, with a port if it differs; the server is still evaluated
+    /// The host or address to connect to instead of the host, with a port if it differs. The server is still evaluated
     /// for the host.
     public var connectTo: DialedHost?
-    /// The only addresses to ask; empty for all that the name has.
+    /// The only addresses to probe; empty for all addresses of the name.
     public var addresses: [IPAddress] = []
-    /// The families of addresses to ask. An address that is named is asked in any case.
+    /// The address families to probe. The given ``addresses`` are probed in any case.
     public var families: Set<IPAddress.Family> = [.ipv4, .ipv6]
-    /// Which addresses may be asked; nil for all. Set it if strangers name the hosts. It does not concern proxies, which
-    /// strangers cannot name: a proxy is asked for an address that passed, not for a name.
+    /// Decides which addresses may be probed; nil for all. Set it if strangers name the hosts. It does not apply to
+    /// proxies, which strangers cannot name: the request to a proxy contains an address that passed, not a name.
     public var filter: AddressFilter?
-    /// The proxies that pass connections on.
+    /// The proxies that forward connections.
     public var proxies = ProxySettings.none
-    /// What to present to a server that asks for the client's certificate.
+    /// The certificate for servers that request a client certificate.
     public var clientCertificate: ClientCertificate?
-    /// How many connections are made to each address, at least one. Every second one asks for the other kind of key; more
-    /// than two find out more about several servers behind one address.
+    /// The number of connections to each address, at least one. Every second connection requests the other kind of key.
+    /// More than two connections find out more about several servers behind one address.
     public var connectionsPerAddress = 2
-    /// Whether to ask for the other kind of key. Only a server that answers with an alert, such as handshake_failure, says
-    /// that it has none; one that merely closes the connection gives a failure with the code `otherKeyUnknown`. Set it to
-    /// false for servers that are known to have one kind of key, and to close.
+    /// Whether to request the other kind of key. Only an alert, such as handshake_failure, proves that a server has no
+    /// such key. A server that only closes the connection gives a failure with the code `otherKeyUnknown`. Set this to
+    /// false for servers that are known to have one kind of key and to close such connections.
     public var asksForOtherKeys = true
-    /// Maximum size of all certificates that one handshake presents, in bytes. A larger chain is a failure with the code
-    /// `chainTooLarge`, and is forgotten at once. Nil, the default, sets no limit but those of TLS and of ``validator``.
+    /// Maximum size of all certificates that one handshake presents, in bytes. A larger chain is a failure with the
+    /// code `chainTooLarge`, and is discarded at once. Nil, the default, sets no limit except those of TLS and of
+    /// ``validator``.
     public var maximumChainBytes: Int?
-    /// How many addresses of a host are asked at the same time.
+    /// The number of addresses of a host that are probed at the same time.
     public var addressesAtOnce = 8
-    /// The threads that connect and read what hosts show; at first those of `MultiThreadedEventLoopGroup.singleton`. A
-    /// program that serves on these gives its probes others, so that no host decides how long its own clients wait.
+    /// The threads for connections; by default those of `MultiThreadedEventLoopGroup.singleton`. A program that serves
+    /// clients on these threads should give its probes others, so that no probed host delays its clients.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
-    /// The most addresses of a host that are asked. Of the others a result says that they were not.
+    /// Maximum number of addresses of a host that are probed. For the others, a result states that they were not
+    /// probed.
     public static let maximumAddresses = 64
 
-    /// Makes a probe that asks every address of a name directly.
+    /// Makes a probe that connects directly to every address of a name.
     public init(validator: any ChainValidator) {
         self.validator = validator
     }
 
-    /// A probe that asks for a valid path to one of these anchors.
+    /// Makes a probe that requires a valid path to one of these anchors.
     package init(trusting anchors: TrustAnchors) { self.init(validator: PathValidator(anchors: anchors)) }
 
-    /// Asks a host.
+    /// Probes a host.
     /// - Parameters:
     ///   - host: the host; without a port, 443.
-    ///   - policy: decides about what the host shows; nil to require a valid path and no pins.
+    ///   - policy: evaluates the chains that the host presents; nil to require a valid path and no pins.
     public func ask(_ host: DialedHost, policy: (any TrustPolicy)? = nil) async -> HostFindings {
         let policy = policy ?? StandardPolicy(host: HostPattern(host))
         let end = ContinuousClock.now + deadlines.whole
@@ -88,11 +91,11 @@ public struct HostProbe: Sendable {
         return HostFindings(host: host, sightings.flatMap(\.self) + others)
     }
 
-    /// Asks several hosts side by side.
+    /// Probes several hosts concurrently.
     /// - Parameters:
     ///   - hosts: the hosts.
-    ///   - limit: how many are asked at the same time.
-    ///   - policy: decides about what each of them shows.
+    ///   - limit: the number of hosts that are probed at the same time.
+    ///   - policy: evaluates the chains that each host presents.
     /// - Returns: the findings, in the order of the hosts.
     public func ask(
         _ hosts: [DialedHost], atOnce limit: Int = 8, policy: @escaping @Sendable (DialedHost) -> any TrustPolicy
@@ -102,11 +105,11 @@ public struct HostProbe: Sendable {
 
     // MARK: Places
 
-    /// Where to connect to, and what it counts as.
+    /// A destination, and how it is reported.
     private struct Place: Sendable {
         let address: PeerAddress?
         let target: Handshake.Target?
-        /// Why it is not asked.
+        /// Why it is not probed.
         var refusal: ProbeFailure?
     }
 
@@ -114,7 +117,7 @@ public struct HostProbe: Sendable {
         let target = connectTo ?? host
         let port = target.port ?? host.port ?? HostAndPort.defaultPort
         let proxy = proxies.proxy(for: (try? target.withPort(orDefault: port)) ?? target)
-        // If it matters which addresses are asked, the proxy must not choose them.
+        // If the addresses matter, the proxy must not choose them.
         if let proxy, filter == nil, addresses.isEmpty, families.count == IPAddress.Family.allCases.count {
             let destination = HostAndPort.text(target.name, port: port)
             return [Place(address: nil, target: .proxy(proxy, destination: destination))]
@@ -165,14 +168,14 @@ public struct HostProbe: Sendable {
         var leaf: X509Certificate?
         for attempt in 0..<max(1, connectionsPerAddress) {
             let other = attempt % 2 == 1 && asksForOtherKeys ? leaf.map(KeyOffer.other) : nil
-            // Nobody knows which other kind to ask for.
+            // The first connection presented no certificate, so the other kind of key is unknown.
             if attempt == 1, connectionsPerAddress == 2, other == nil { break }
             let next = await connect(to: host, policy, at: place, offering: other ?? .any, until: end)
             if let found = next.shown?.leaf { leaf = found }
             if place.target == nil { return [next] }
             if isWorthTelling(next, after: sightings) { sightings.append(next) }
         }
-        // An address that answered once can be asked: a failure before or after that says nothing new.
+        // An address that answered once can be probed: an earlier or later failure adds nothing.
         return sightings.contains { $0.shown != nil }
             ? sightings.filter { $0.shown != nil || $0.offer != .any } : Array(sightings.prefix(1))
     }
@@ -180,7 +183,7 @@ public struct HostProbe: Sendable {
     private func isWorthTelling(_ next: Sighting, after earlier: [Sighting]) -> Bool {
         switch next.result {
         case .failure(let failure):
-            // Once is enough.
+            // Report each such failure once.
             let isKnown = earlier.contains { $0.offer == next.offer && $0.failure?.code == failure.code }
             return next.offer == .any || !failure.saysNoKey(of: next.offer) && !isKnown
         case .success(let shown):
@@ -209,7 +212,7 @@ public struct HostProbe: Sendable {
                 of: host, at: place, .failure(.tooLarge(shown.chainBytes, limit, place.address, host)), offer,
                 proxy: answer?.proxy)
         }
-        // The address has shown a certificate, so it is not out of reach.
+        // The address has presented a certificate, so it is reachable.
         if case .failure(let failure) = result, offer != .any, !failure.saysNoKey(of: offer) {
             result = .failure(failure.ofOtherKey(offer))
         }

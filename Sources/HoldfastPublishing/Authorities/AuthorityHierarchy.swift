@@ -1,18 +1,18 @@
 public import Holdfast
 
-/// The certificates of an authority, current and announced: its intermediates and roots, and those that other authorities
-/// signed for the same keys.
+/// The certificates of an authority, current and announced: its intermediates and roots, and those that other
+/// authorities signed for the same keys.
 ///
-/// Give everything that the authority publishes about itself. Whether a certificate is in use already makes no difference:
-/// what an authority has announced it may issue from tomorrow.
+/// Include all certificates that the authority publishes about itself, in use or not: an authority may issue from an
+/// announced certificate at any time.
 public struct AuthorityHierarchy: Sendable, Hashable {
     /// The certificates, each once, in the order given.
     public let certificates: [X509Certificate]
-    /// Every way up from an authority: the certificates that a server may present above its own, lowest first.
+    /// Every path up from an authority: the certificates that a server may present above its own, lowest first.
     private let ways: [Way]
-    /// The authorities that certify none of the others: those that issue to servers.
+    /// The authorities that certify none of the others: those that issue server certificates.
     private let issuing: Set<Int>
-    /// The number of the authority of each certificate: certificates with one name and key are one authority.
+    /// The index of the authority of each certificate: certificates with the same name and key belong to one authority.
     private let authorities: [Int]
 
     /// Certificates that a server may present, lowest first.
@@ -20,11 +20,12 @@ public struct AuthorityHierarchy: Sendable, Hashable {
         let certificates: [Int]
     }
 
-    /// The most certificates, several times what the largest authority publishes; the most ways up; and the longest.
+    /// The maximum number of certificates, several times what the largest authority publishes; the maximum number of
+    /// paths up; and the maximum length of a path.
     static let (maximumCertificates, maximumWays, maximumLength) = (256, 4_096, 8)
 
-    /// Reads what the certificates say about each other. Nothing is trusted because of it.
-    /// - Throws: ``PublishingError`` `invalidInput` for a certificate that is not an authority's, or too many.
+    /// Derives the relations between the certificates. They do not become trusted.
+    /// - Throws: ``PublishingError`` `invalidInput` for a certificate that is not a CA certificate, or too many.
     public init(_ certificates: [X509Certificate]) throws(PublishingError) {
         var seen: Set<X509Certificate> = []
         let certificates = certificates.filter { seen.insert($0).inserted }
@@ -42,7 +43,7 @@ public struct AuthorityHierarchy: Sendable, Hashable {
         }
         self.certificates = certificates
         let authorities = Self.authorities(of: certificates)
-        // Certificates of the authority that signed one, each of another authority than its own.
+        // The certificates of the authority that signed each certificate, if it is another authority.
         let issuers = certificates.indices.map { index in
             certificates.indices.filter { other in
                 authorities[other] != authorities[index]
@@ -69,8 +70,8 @@ public struct AuthorityHierarchy: Sendable, Hashable {
         }
     }
 
-    /// Every beginning of a way up is one of its own, because a client may trust what is above it. A root at its end adds
-    /// nothing: clients have it, or do not trust it.
+    /// Every prefix of a path is a path as well, because a client may trust a certificate above it. A root at the end
+    /// is left out: clients have it, or do not trust it.
     private static func climb(
         _ way: [Int], _ certificates: [X509Certificate], _ issuers: [[Int]], _ authorities: [Int],
         _ ways: inout [Way]
@@ -87,19 +88,19 @@ public struct AuthorityHierarchy: Sendable, Hashable {
         }
     }
 
-    // MARK: What is judged
+    // MARK: Evaluated paths
 
-    /// The ways up from authorities that issue to servers.
+    /// The paths up from authorities that issue server certificates.
     var waysOfServers: [[X509Certificate]] {
         ways.filter { way in way.certificates.first.map { issuing.contains(authorities[$0]) } ?? false }.map(all)
     }
 
-    /// The ways up from every authority, below which there may be others that nobody knows yet.
+    /// The paths up from every authority, below which unknown intermediates may exist.
     var waysOfAuthorities: [[X509Certificate]] { ways.map(all) }
 
     private func all(_ way: Way) -> [X509Certificate] { way.certificates.map { certificates[$0] } }
 
-    /// Whether one of the certificates is an authority of this hierarchy, or was signed by one.
+    /// Whether one of the certificates is from an authority of this hierarchy, or was signed by one.
     func hasIssued(anyOf others: [X509Certificate]) -> Bool {
         others.contains { other in
             certificates.contains { certificate in

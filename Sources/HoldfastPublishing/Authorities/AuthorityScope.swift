@@ -2,19 +2,18 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// An authority as the clients of a platform meet it, with copies of its certificates from which it can be imagined to
-/// issue.
+/// An authority as clients of a platform see it, with copies of its certificates that can issue stand-in certificates.
 struct AuthorityScope {
-    /// A chain with a server's own certificate that nobody has issued yet.
+    /// A chain with a stand-in for a server certificate that has not been issued yet.
     struct Chain {
-        /// What is known of it, lowest first.
+        /// The known issuers, lowest first.
         let issuers: [X509Certificate]
-        /// How many authorities below these are unknown.
+        /// The number of unknown authorities below these.
         let unknown: Int
         let presented: PresentedChain
     }
 
-    /// The given certificates, and the platform's anchors that are or have signed one of them.
+    /// The given certificates, and the platform's anchors that are among them or have signed one of them.
     let hierarchy: AuthorityHierarchy
     let validator: StandInValidator
     private let copies: [X509Certificate: StandInAuthority]
@@ -51,10 +50,11 @@ struct AuthorityScope {
         ends = now.addingTimeInterval((OutlookLimits.longest * 2).inSeconds)
     }
 
-    /// A chain to a host that the first of these certificates would issue, or an unknown authority below it.
+    /// The chain that a host would present if the first of these certificates, or an unknown authority below it, issued
+    /// its certificate.
     /// - Parameters:
-    ///   - issuers: what is presented above, the signer first.
-    ///   - signer: what signs, if that is not presented, such as a root.
+    ///   - issuers: the certificates that are presented above, the signer first.
+    ///   - signer: the signer if it is not presented, such as a root.
     func chain(
         to host: DialedHost, through issuers: [X509Certificate], signedBy signer: X509Certificate? = nil, unknown: Int
     ) throws(PublishingError) -> Chain? {
@@ -72,7 +72,7 @@ struct AuthorityScope {
         return Chain(issuers: issuers, unknown: unknown, presented: PresentedChain(presented))
     }
 
-    /// Whether clients without pins would accept it at some instant of a span.
+    /// Whether clients without pins would accept it at any instant of a span.
     func isTrusted(_ chain: Chain, of host: DialedHost, from first: Date, until last: Date) -> Bool {
         let instants = [first] + chain.issuers.map(\.notBefore).filter { first < $0 && $0 < last }
         return instants.contains { instant in

@@ -3,13 +3,13 @@ package import Holdfast
 import HoldfastSigning
 
 extension IssuerPinCoverage {
-    /// Whether pins that nobody has published yet let in whatever an authority may issue for a host.
+    /// Evaluates if unpublished pins match every certificate that an authority may issue for a host.
     /// - Parameters:
     ///   - entries: the pins.
-    ///   - pattern: what they are for; nil for any host.
+    ///   - pattern: the hosts of the pins; nil for any host.
     ///   - hierarchy: the certificates of the authority, current and announced.
-    ///   - anchors: what clients trust.
-    ///   - name: what those anchors are called.
+    ///   - anchors: the anchors that clients trust.
+    ///   - name: the name of those anchors.
     package init(
         pinning entries: [PinEntry], for pattern: HostPattern?, issuedBy hierarchy: AuthorityHierarchy,
         trusting anchors: TrustAnchors, named name: String, at now: Date

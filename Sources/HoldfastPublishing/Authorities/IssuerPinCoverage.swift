@@ -1,34 +1,35 @@
 public import Foundation
 public import Holdfast
 
-/// Whether pins of issuers let in whatever an authority may issue next.
+/// Whether pins of issuers accept every certificate that an authority may issue next.
 ///
 /// An authority issues from several intermediates, replaces them without notice, has its keys certified by other
-/// authorities as well, and now and then puts one certificate more into the chain. This judges every chain that may follow
-/// from its certificates, for each document that clients may hold, with the clients' own code: the next certificate is
-/// taken to have a new key, so that only a pin of an issuer lets it in.
+/// authorities as well, and sometimes adds one more certificate to the chain. This evaluates, with the clients' own
+/// code, every chain that its certificates allow, for each document that clients may hold. It assumes that the next
+/// certificate has a new key, so that only a pin of an issuer matches.
 ///
 /// ```swift
 /// let coverage = try IssuerPinCoverage(judging: inputs, issuedBy: AuthorityHierarchy(certificates))
 /// for finding in coverage.findings where !finding.gaps.isEmpty { report(finding, coverage.missing) }
 /// ```
-/// It performs no I/O. Revocation lists are not asked.
+/// It performs no I/O and does not check revocation.
 public struct IssuerPinCoverage: Sendable, Hashable {
-    /// A chain with which clients would be locked out.
+    /// A chain that would lock clients out.
     public struct Gap: Sendable, Hashable {
-        /// The certificates above the server's own that are known, lowest first.
+        /// The known certificates above the server's own, lowest first.
         public let issuers: [X509Certificate]
-        /// How many certificates between the server's own and these nobody has announced.
+        /// The number of unannounced certificates between the server's own and these.
         public let unknownAuthorities: Int
-        /// The first instant at which clients refuse it.
+        /// The first instant at which clients refuse the chain.
         public let instant: Date
-        /// Why, in words.
+        /// The reason, as text.
         public let words: String
-        /// The known certificates of its valid paths, lowest first: a pin of one of them lets clients in.
+        /// The known certificates of its valid paths, lowest first. If one of them is pinned, clients can connect.
         let paths: [[X509Certificate]]
     }
 
-    /// How clients of one kind, with one document, on one platform, fare with what the authority may issue for a host.
+    /// The result for one kind of client, with one document, on one platform, of the certificates that the authority
+    /// may issue for a host.
     public struct Finding: Sendable, Hashable {
         /// The host, as it is dialed.
         public let host: String
@@ -40,18 +41,18 @@ public struct IssuerPinCoverage: Sendable, Hashable {
         public let client: PublicationOutlook.Client
         /// The name of the platform.
         public let platform: String
-        /// Whether the certificates of the authority are those from which the host's was issued; false if they are of
-        /// another one, and nothing of them was judged. What was shown is then all that is known.
+        /// Whether the authority's certificates include the issuer of the host's certificate. If not, its chains were
+        /// not evaluated, and only the presented chain is known.
         public let isOfAuthority: Bool
-        /// How many of the authority's chains were judged.
+        /// The number of the authority's chains that were evaluated.
         public let chains: Int
         /// The chains of the authority that clients refuse.
         public let gaps: [Gap]
-        /// Chains that clients refuse with an intermediate, or two, that nobody has announced.
+        /// Refused chains with one or two unannounced intermediates.
         public let unannounced: [Gap]
     }
 
-    /// An authority of which a platform trusts no certificate, so that no pin helps.
+    /// An authority of which a platform trusts no certificate, so that no pin can help.
     public struct Untrusted: Sendable, Hashable {
         /// The name of the platform.
         public let platform: String
@@ -59,29 +60,31 @@ public struct IssuerPinCoverage: Sendable, Hashable {
         public let issuer: X509Certificate
     }
 
-    /// One finding for each host, document, client and platform whose pins of issuers let in what the host shows. Pins of
-    /// a server's own key or certificate do not depend on the authority, and have no finding.
+    /// One finding for each host, document, client and platform whose pins of issuers accept the chain that the host
+    /// presents. Pins of a server's own key or certificate do not depend on the authority, so they have no finding.
     public let findings: [Finding]
-    /// Authorities that issue to servers and that a platform does not trust.
+    /// Authorities that issue server certificates and that a platform does not trust.
     public let untrusted: [Untrusted]
-    /// Certificates whose keys, pinned as issuers, close all gaps: the authority's own first, and as few as were found.
+    /// The certificates whose keys, pinned as issuers, close all gaps. The authority's own come first, and the set is
+    /// small.
     public let missing: [X509Certificate]
-    /// Certificates whose keys, pinned as issuers, also let in what comes from an intermediate that nobody has announced.
+    /// The certificates whose keys, pinned as issuers, also accept certificates from unannounced intermediates.
     public let missingToLast: [X509Certificate]
 
-    /// Whether clients get in with every chain of the authority.
+    /// Whether clients can connect with every chain of the authority.
     public var isComplete: Bool {
         findings.allSatisfy { $0.gaps.isEmpty && $0.isOfAuthority } && untrusted.isEmpty
     }
-    /// Whether they would with any other intermediate below its roots as well.
+    /// Whether clients could also connect with any other intermediate below its roots.
     public var isLasting: Bool { isComplete && findings.allSatisfy(\.unannounced.isEmpty) }
 
-    /// Judges.
+    /// Evaluates the coverage.
     /// - Parameters:
-    ///   - inputs: the documents that clients may hold, the platforms and the span. Of the hosts those certificates count
-    ///     that are shown now; a host that shows none is taken to pin the issuers of the hierarchy.
-    ///   - hierarchy: the certificates of the authority; nil if only what the hosts show is known, so that nothing but
-    ///     unannounced intermediates is judged.
+    ///   - inputs: the documents that clients may hold, the platforms and the span. For the hosts, only the
+    ///     certificates that they present now are used. A host that presents none is assumed to pin the issuers of the
+    ///     hierarchy.
+    ///   - hierarchy: the certificates of the authority; nil if only the chains that the hosts present are known. Then
+    ///     only unannounced intermediates are evaluated.
     /// - Throws: ``PublishingError`` `invalidInput`.
     public init(
         judging inputs: PublicationOutlook.Inputs, issuedBy hierarchy: AuthorityHierarchy?
@@ -96,8 +99,9 @@ public struct IssuerPinCoverage: Sendable, Hashable {
         missingToLast = Self.fewest(closing: gaps + judge.findings.flatMap(\.unannounced), preferring: known)
     }
 
-    /// A greedy choice: the authority's own keys before those of others, which would let in what these issue; of each
-    /// what closes most gaps, and of equals what stands highest, because it stays longest.
+    /// A greedy selection. It prefers the authority's own keys, because keys of others would accept the certificates
+    /// that these issue. Then it prefers the key that closes most gaps, and among equals the highest, because it stays
+    /// longest.
     private static func fewest(
         closing gaps: [Gap], preferring known: Set<X509Certificate>
     ) -> [X509Certificate] {
@@ -120,7 +124,7 @@ public struct IssuerPinCoverage: Sendable, Hashable {
         return chosen
     }
 
-    /// Whether a path has the key of a certificate. Which pins match is for the clients' policy to say.
+    /// Whether a path contains the key of a certificate. Which pins match is up to the clients' policy.
     private static func isClosed(_ paths: [[X509Certificate]], by certificate: X509Certificate) -> Bool {
         paths.contains { $0.contains { $0.subjectPublicKeyInfo == certificate.subjectPublicKeyInfo } }
     }

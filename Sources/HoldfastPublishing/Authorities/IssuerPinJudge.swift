@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Makes the findings about pins of issuers, host by host.
+/// Makes the findings about pins of issuers, one host at a time.
 struct IssuerPinJudge {
     private let inputs: PublicationOutlook.Inputs
     private let given: AuthorityHierarchy?
@@ -10,7 +10,7 @@ struct IssuerPinJudge {
     private let documents: [HeldDocument]
     private let periods: [[HoldingPeriod]]
     private let platforms: [ClientPlatform]
-    /// Of each platform, what many hosts have in common.
+    /// For each platform, the scope that many hosts share.
     private var scopes: [ScopeKey: AuthorityScope] = [:]
     private(set) var findings: [IssuerPinCoverage.Finding] = []
     private(set) var untrusted: [IssuerPinCoverage.Untrusted] = []
@@ -20,7 +20,7 @@ struct IssuerPinJudge {
         let certificates: [X509Certificate]
     }
 
-    /// What a host shows now, and whether the authority has issued it.
+    /// The certificates that a host presents now.
     private struct Served {
         let leaf: X509Certificate
         let issuers: [X509Certificate]
@@ -61,7 +61,7 @@ struct IssuerPinJudge {
             let clients = HeldDocument.deciding(about: host, among: documents).flatMap { held in
                 relying(on: shown, held, of: host, in: authorities, platforms[platform], isShown: !input.shown.isEmpty)
             }
-            // Most documents pin servers' own keys, and nothing more needs to be judged then.
+            // Most documents pin only servers' own keys, which need no further evaluation.
             guard !clients.isEmpty else { continue }
             let judged = try chains(of: host, in: authorities, isKnown: hierarchy != nil, on: platforms[platform])
             for client in clients {
@@ -106,7 +106,7 @@ struct IssuerPinJudge {
         return scope
     }
 
-    /// What is shown, as if it had another key.
+    /// The presented chains, with another server key.
     private func chains(
         _ served: [Served], of host: DialedHost, in scope: AuthorityScope
     ) throws(PublishingError) -> [AuthorityScope.Chain] {
@@ -123,7 +123,7 @@ struct IssuerPinJudge {
         return chains
     }
 
-    /// What the authority may issue.
+    /// The chains that the authority may issue.
     private mutating func chains(
         of host: DialedHost, in scope: AuthorityScope, isKnown: Bool, on platform: ClientPlatform
     ) throws(PublishingError) -> (known: [AuthorityScope.Chain], unannounced: [AuthorityScope.Chain]) {
@@ -151,7 +151,8 @@ struct IssuerPinJudge {
         return (known, unannounced)
     }
 
-    /// Notes the authorities that issue to servers and that a platform does not trust, unless their time is over.
+    /// Records the authorities that issue server certificates and that a platform does not trust, unless they have
+    /// expired.
     private mutating func note(
         _ trusted: Set<X509Certificate>, of hierarchy: AuthorityHierarchy, on platform: ClientPlatform
     ) {
@@ -170,12 +171,12 @@ struct IssuerPinJudge {
 
     // MARK: Clients
 
-    /// Clients whose pins of issuers let in what is shown.
+    /// Clients whose pins of issuers accept the presented chain.
     private struct Relying {
         let held: HeldDocument
         let kind: PublicationOutlook.Client
         let pinning: Pin.Subject?
-        /// When they hold the document and get in; what ends that is for the outlook to say.
+        /// The periods in which they hold the document and can connect. The outlook reports what ends them.
         var periods: [Range<Int64>] = []
     }
 
@@ -215,7 +216,7 @@ struct IssuerPinJudge {
         return (trial, search.spans(of: trial))
     }
 
-    /// Where pins refuse a chain; nil if they let it in as long as its certificates are valid.
+    /// The gap if pins refuse a chain; nil if they accept it as long as its certificates are valid.
     private func gap(
         in chain: AuthorityScope.Chain, _ client: Relying, _ period: Range<Int64>, _ host: DialedHost,
         _ scope: AuthorityScope, _ platform: ClientPlatform
@@ -229,7 +230,7 @@ struct IssuerPinJudge {
         return .init(
             issuers: chain.issuers, unknownAuthorities: chain.unknown, instant: refused.start,
             words: refused.cause?.words ?? "",
-            // The server's own and what nobody has announced are stand-ins.
+            // The server's own and the unannounced certificates are stand-ins.
             paths: paths.map { Array($0.certificates.dropFirst(1 + chain.unknown)) })
     }
 }

@@ -1,8 +1,8 @@
 package import Foundation
 package import Holdfast
 
-/// What a check requires of chains, beside the policy of the host: a path to the anchors, the status of certificates, the
-/// policies under which they were issued, and what transparency logs have seen.
+/// The requirements of a check for chains, in addition to the policy of the host: a path to the anchors, the status of
+/// certificates, the policies under which they were issued, and timestamps of transparency logs.
 package struct ChainChecking: Sendable {
     package let validator: PathValidator
     private let lookup: RevocationLookup
@@ -11,9 +11,9 @@ package struct ChainChecking: Sendable {
     /// - Parameters:
     ///   - anchors: the trusted authorities.
     ///   - lookup: the revocation lists; nil to check none.
-    ///   - policies: the identifiers of policies of which one is required; empty for any.
+    ///   - policies: the identifiers of certificate policies, one of which is required; empty for any.
     ///   - logs: the transparency logs whose timestamps are required (Google's list, version 3); nil to require none.
-    ///   - watch: which ends are too soon.
+    ///   - watch: decides which ends are too soon.
     /// - Throws: ``PublishingError`` `unreadable` if the list of the logs cannot be read.
     package init(
         trusting anchors: TrustAnchors, lookup: RevocationLookup? = nil, policies: [String] = [],
@@ -39,16 +39,16 @@ package struct ChainChecking: Sendable {
         }
     }
 
-    /// Writes into a report what a policy decides about a chain.
+    /// Adds a policy's decision about a chain to a report.
     /// - Parameters:
-    ///   - first: the decision before lists were fetched that the path of the chain names.
+    ///   - first: the decision before the revocation lists in the chain's path were fetched.
     package func take(_ first: TrustDecision, by policy: any TrustPolicy, into report: inout CheckReport) async {
         let decision = await lookup.decision(after: first, by: policy, validator)
         report.revocationLists = decision.chain.flatMap(lookup.places)
         report.take(decision, validator: validator, watch: watch)
     }
 
-    /// Reports what a client would decide if a server presented the chain of a file, leaf first.
+    /// Reports the decision that a client would make if a server presented the chain of a file, leaf first.
     package func report(
         on certificates: [X509Certificate], of host: DialedHost, by policy: any TrustPolicy, at time: Date
     ) async -> CheckReport {

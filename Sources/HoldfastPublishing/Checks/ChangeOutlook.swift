@@ -1,27 +1,29 @@
 package import Foundation
 import Holdfast
 
-/// What a change of published pins means for every client: for those that get what is new, and for those that hold
-/// something else, such as what it replaces, an earlier document, or the pins of their build. For verbs that sign or publish.
+/// The effect of a change of published pins on every client: those that get the new documents, and those that hold
+/// others, such as the replaced document, an earlier one, or the pins of their build. For commands that sign or
+/// publish.
 ///
-/// A change cannot help clients that hold something else until they ask. So their lock-out is no objection to it, or what
-/// mends a lock-out could not be published; it is said all the same, and it is never good.
+/// A change cannot help clients that hold other documents until they fetch again. Their lockout is therefore no
+/// objection, since otherwise a change that fixes a lockout could not be published. It is still reported, and it is
+/// never good.
 package struct ChangeOutlook: Sendable {
-    /// What is published, what takes its place, and what else clients may hold.
+    /// The published documents, their replacements, and other documents that clients may hold.
     package struct Subject: Sendable {
-        /// What is published now; empty if nothing is.
+        /// The published documents; empty if nothing is published.
         package var old: [PublicationOutlook.Document]
-        /// What takes its place, for apps that get it.
+        /// The documents that replace them, for apps that get them.
         package var new: [PublicationOutlook.Document]
-        /// Whether clients that `old` locks out are no objection to a `new` that does so too.
+        /// Whether it is no objection if `new` locks out clients that `old` already locks out.
         package var isCompared = false
-        /// What clients may hold from before `old`.
+        /// The documents from before `old` that clients may hold.
         package var earlier: EarlierDocuments
-        /// What builds carry.
+        /// The documents in builds.
         package var builds: [PublicationOutlook.Document]
         /// The builds in the field.
         package var appVersions: PublicationOutlook.AppVersions
-        /// For how long a client may not have asked.
+        /// Maximum time since a client last fetched a document.
         package var staleness: Duration
 
         package init(
@@ -38,19 +40,19 @@ package struct ChangeOutlook: Sendable {
         }
     }
 
-    /// What speaks against the change, in the order of the hosts: `refused` for clients that get what is new and would be
-    /// locked out, `unreachable` for what nobody knows. With a subject that is compared, `ending` for clients that would get
-    /// in for a shorter time than without the change, which is only a warning.
+    /// The objections to the change, in the order of the hosts: `refused` for clients that get the new documents and
+    /// would be locked out, `unreachable` for unknown results. If the subject is compared, also `ending` for clients
+    /// that could connect for a shorter time than without the change, which is only a warning.
     package let objections: [HostsOutlook.Finding]
-    /// What is so with the change and without it, or is checked otherwise: `refused` or `ending` for clients that hold
-    /// something else, `unreachable` for hosts that only earlier documents name.
+    /// Findings that do not depend on the change or are checked elsewhere: `refused` or `ending` for clients that hold
+    /// other documents, `unreachable` for hosts that only earlier documents name.
     package let standing: [HostsOutlook.Finding]
-    /// All clients after the change, as verbs judge them that watch what is published.
+    /// All clients after the change, in the form that commands use to monitor published documents.
     package let after: HostsOutlook
 
     /// - Parameters:
-    ///   - hosts: those that the change concerns, with what they show.
-    ///   - platforms: where clients run.
+    ///   - hosts: the hosts of the change, with the chains that they present.
+    ///   - platforms: the platforms of clients.
     package init(
         of subject: Subject, at hosts: [PublicationOutlook.Host], platforms: [PublicationOutlook.Platform], at now: Date
     ) throws(PublishingError) {
@@ -98,13 +100,13 @@ package struct ChangeOutlook: Sendable {
         (self.objections, self.standing) = (objections, standing + unasked)
     }
 
-    /// What was judged about a chain.
+    /// The results about one chain.
     private struct Chain {
         private let place: String
         private let name: String
         private(set) var refused: HostsOutlook.Finding?
         private(set) var ending: HostsOutlook.Finding?
-        /// What is no objection.
+        /// The rows that are no objection.
         private(set) var rest: [PublicationOutlook.Row] = []
 
         var objections: [HostsOutlook.Finding] { (refused ?? ending).map { [$0] } ?? [] }
@@ -114,7 +116,7 @@ package struct ChangeOutlook: Sendable {
             name = HostsOutlook.name(host)
         }
 
-        /// - Parameter former: how the same clients fare without the change; empty if that does not matter.
+        /// - Parameter former: the results of the same clients without the change; empty if they are not compared.
         mutating func add(_ row: PublicationOutlook.Row, isNew: Bool, former: [PublicationOutlook.Row]) {
             let wasOut = former.contains { $0.verdict == .out }
             guard isNew, !wasOut else { return rest.append(row) }
@@ -139,7 +141,7 @@ package struct ChangeOutlook: Sendable {
 }
 
 extension PublicationOutlook.Row {
-    /// Whether it is about the same clients on the same platform.
+    /// Whether both are about the same clients on the same platform.
     fileprivate func isAlike(_ other: Self) -> Bool {
         client == other.client && holders == other.holders
             && (platform ?? "").utf8.elementsEqual((other.platform ?? "").utf8)
@@ -147,7 +149,7 @@ extension PublicationOutlook.Row {
 }
 
 extension PublicationOutlook.Document {
-    /// The document as clients hold it that have not asked since another took its place.
+    /// The document as held by clients that have not fetched since it was replaced.
     fileprivate func replaced(at time: Date) -> Self {
         var document = self
         (document.published, document.replaced) = (.distantPast, time)

@@ -2,8 +2,8 @@ import Foundation
 import Holdfast
 
 extension CheckReport.Failure {
-    /// A failure with the remedy of what went wrong before it: a pin that was made from something else, or a chain that
-    /// begins with another certificate than the server's own.
+    /// A failure with the remedy for an earlier mistake: a pin of the wrong bytes, or a chain that does not begin with
+    /// the server's own certificate.
     init(_ failure: TrustFailure, of decision: TrustDecision) {
         let certificates = (decision.chain?.certificates ?? []).prefix(16).compactMap { try? X509Certificate(der: $0) }
         guard let remedy = Self.remedy(failure, decision, certificates) else {

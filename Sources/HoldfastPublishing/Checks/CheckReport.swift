@@ -1,11 +1,11 @@
 package import Foundation
 package import Holdfast
 
-/// Everything that was found out about a host, or about one of its chains. Its fields are those of the JSON object.
+/// All results about a host, or about one of its chains. Its fields are those of the JSON object.
 package struct CheckReport: Sendable, Encodable {
     package enum Outcome: String, Sendable, Encodable {
         case trusted, untrusted
-        /// Nothing could be found out; `error` says why.
+        /// There is no result; `error` states why.
         case unknown
     }
 
@@ -43,7 +43,7 @@ package struct CheckReport: Sendable, Encodable {
 
         /// - Parameters:
         ///   - remedy: another remedy than that of the failure.
-        ///   - text: the whole failure with it.
+        ///   - text: the text of the whole failure with this remedy.
         init(_ failure: TrustFailure, remedy: String, text: String) {
             code = failure.code.rawValue
             expected = failure.expected
@@ -66,14 +66,14 @@ package struct CheckReport: Sendable, Encodable {
     package var outcome = Outcome.unknown
     package let host: String
     package let port: Int?
-    /// The address that was asked, with its port; the first of them if several showed the same.
+    /// The probed address, with its port; the first one if several presented the same.
     package var address: String?
-    /// All addresses that showed the same; absent if there is only one.
+    /// All addresses that presented the same; absent if there is only one.
     package var addresses: [String]?
     /// The address of the proxy, if one was used.
     package var proxy: String?
     package var tls: String?
-    /// Whether a trusted server asked for the client's certificate; absent if that is not known.
+    /// Whether a trusted server requested the client's certificate; absent if that is unknown.
     package var asksForClientCertificate: Bool?
     /// The time of the decision, in ISO 8601.
     package var time: String
@@ -84,39 +84,40 @@ package struct CheckReport: Sendable, Encodable {
     package var configuredPins: [String]
     package var matchedPins: [String]?
     package var suggestedPins: [SuggestedPin]?
-    /// The certificates that end too soon; absent if nothing is watched.
+    /// The certificates that end too soon; absent if nothing is monitored.
     package var expiring: [ExpiryWatch.Expiring]?
-    /// Where revocation lists were looked for; absent if none were.
+    /// The revocation lists that were looked up; absent if none were.
     package var revocationLists: [RevocationLookup.Place]?
-    /// What the published pins mean for this server, of several versions the worst; absent without published pins.
+    /// The verdict of the published pins on this server; the worst of several versions. Absent without published pins.
     package var published: PublishedVerdict?
-    /// What each version means; absent unless there are several.
+    /// The verdict of each version; absent unless there are several.
     package var publishedVersions: [PublishedVerdict]?
     /// The effect of a renewal with the same key on clients of the published pins; absent without published pins.
     package var renewal: SameKeyRenewal?
-    /// What the verdict on the published pins rests on, a sentence each; absent without published pins.
+    /// The assumptions of the verdict on the published pins, one sentence each; absent without published pins.
     package var premises: [String]?
-    /// Whether pins of issuers let in whatever the authority may issue next; absent if clients do not depend on them.
+    /// Whether pins of issuers accept every certificate that the authority may issue next; absent if clients do not
+    /// depend on them.
     package var issuerPins: IssuerPinReport?
-    /// The hosts that report failures to a host that the same pins cover, a sentence each; absent if there are none.
+    /// The hosts that report failures to a host that the same pins cover, one sentence each; absent if there are none.
     package var coveredReports: [String]?
-    /// What is unusual about the order of the chain, and what was not checked.
+    /// Unusual order of the chain, and checks that were skipped.
     package var remarks: [String]?
     package var failure: Failure?
     package var error: Failing?
 
-    /// Which addresses were not asked and do not count; also one of the remarks.
+    /// The addresses that were not probed and are ignored; also one of the remarks.
     package var notAsked: String?
     /// Whether other addresses or keys of the same host are examined as well.
     package var isOneOfMany = false
     /// The valid path of the server, whether it has a pin or not.
     package var path: ValidatedPath?
-    /// What the server presented; nil if nothing was decided.
+    /// The chain that the server presented; nil without a decision.
     package var presented: PresentedChain?
 
-    /// What there is to say about pins of issuers, in words.
+    /// The lines about pins of issuers, for people.
     package var issuerPinLines: [String] = []
-    /// Whether the authority may issue what clients refuse.
+    /// Whether the authority may issue a certificate that clients refuse.
     package var isIssuerPinningIncomplete = false
 
     package var expiresSoon: Bool {
@@ -130,7 +131,7 @@ package struct CheckReport: Sendable, Encodable {
             issuerPins, coveredReports, remarks, failure, error
     }
 
-    /// Makes a report in which nothing is known yet.
+    /// Makes a report without results.
     package init(host: DialedHost, time: Date, pins: [Pin]) {
         self.host = host.name
         port = host.port
@@ -138,7 +139,7 @@ package struct CheckReport: Sendable, Encodable {
         configuredPins = pins.map(\.description)
     }
 
-    /// A copy for a host about which nothing could be found out.
+    /// A copy for a host without results.
     package func failing(_ code: String, _ message: String) -> CheckReport {
         var report = self
         report.error = Failing(code: code, message: message)
@@ -148,7 +149,7 @@ package struct CheckReport: Sendable, Encodable {
     package mutating func take(_ decision: TrustDecision, validator: PathValidator, watch: ExpiryWatch?) {
         let presented = decision.chain ?? PresentedChain([])
         self.presented = presented
-        // If only the pins were missing, there is a valid path nevertheless.
+        // If only the pins did not match, there is still a valid path.
         let path = decision.path ?? decision.failure?.paths.first
         self.path = path
         outcome = decision.isTrusted ? .trusted : .untrusted
@@ -183,7 +184,7 @@ package struct CheckReport: Sendable, Encodable {
 }
 
 extension CheckReport {
-    /// What was not checked because the evidence is too old, and pins that no key has; nil if there is nothing to say.
+    /// Checks that were skipped because the evidence is too old, and pins that match no key; nil without remarks.
     private static func remarks(on decision: TrustDecision) -> [String]? {
         let remarks =
             decision.notices.filter { $0.code == .transparencyNotEnforced }

@@ -1,7 +1,7 @@
 package import Foundation
 package import Holdfast
 
-/// Finds certificates that end too soon among those on which a decision is based.
+/// Finds certificates that end too soon among those that a decision depends on.
 package struct ExpiryWatch: Sendable {
     /// A certificate that ends too soon. Its fields are those of the JSON object.
     package struct Expiring: Sendable, Encodable {
@@ -12,15 +12,15 @@ package struct ExpiryWatch: Sendable {
         package let daysLeft: Int
         package let certificatePin: String
         package let inValidPath: Bool
-        /// Whether it has one of the pins that the policy looks for.
+        /// Whether it matches one of the policy's pins.
         package let hasConfiguredPin: Bool
     }
 
-    /// What ends within this time ends too soon.
+    /// A certificate that ends within this time ends too soon.
     package let span: Duration
 
-    /// Whether no certificate counts if the key of the server's own is pinned: a renewal with that key replaces all of
-    /// them, and clients of the pins get in as before.
+    /// Whether to ignore all certificates if the server's own key is pinned: a renewal with that key replaces all of
+    /// them, and clients of the pins can connect as before.
     private let skipsPinnedKeys: Bool
 
     package init(span: Duration, skippingPinnedKeys: Bool = false) {
@@ -58,7 +58,7 @@ package struct ExpiryWatch: Sendable {
 }
 
 extension ExpiryWatch.Expiring {
-    /// One line with the certificate and its end.
+    /// One line with the certificate and the date of its end.
     package var text: String {
         let place = position.map { "certificate \($0)" } ?? "the anchor"
         let pin = hasConfiguredPin ? ", which has a configured pin," : ""

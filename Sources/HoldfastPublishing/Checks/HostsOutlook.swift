@@ -1,27 +1,27 @@
 package import Foundation
 import Holdfast
 
-/// Whether clients that hold documents get in with what their hosts show, for verbs that publish, renew, export or watch
-/// them. What was not judged is never good.
+/// Evaluates if clients that hold documents can connect to their hosts, for commands that publish, renew, export or
+/// monitor documents. An unevaluated case is never good.
 package struct HostsOutlook: Sendable {
-    /// Something about a host that is not good. Its fields are those of the JSON object.
+    /// A problem of a host. Its fields are those of the JSON object.
     package struct Finding: Sendable, Hashable, Encodable {
-        /// What it is.
+        /// The kind of problem.
         package enum Kind: String, Sendable, Encodable {
             /// Clients are locked out.
             case refused
-            /// A host could not be asked, so nobody knows what clients get.
+            /// A host could not be probed, so it is unknown if clients can connect.
             case unreachable
-            /// Clients get in, but not until the end of the time that is watched, or by grace alone.
+            /// Clients can connect, but not until the end of the monitored time, or only by grace.
             case ending
         }
 
         package let kind: Kind
-        /// The host with its port; absent for what concerns all of them.
+        /// The host with its port; absent if the finding is about all hosts.
         package let host: String?
-        /// What it is, in words that name the host.
+        /// The description, which names the host.
         package let text: String
-        /// When it ends, in ISO 8601; absent if that is not known.
+        /// When access ends, in ISO 8601; absent if that is unknown.
         package let until: String?
 
         package init(kind: Kind, host: String?, text: String, until: String? = nil) {
@@ -32,33 +32,34 @@ package struct HostsOutlook: Sendable {
         }
     }
 
-    /// The findings in the order of the hosts; empty if every client gets in.
+    /// The findings in the order of the hosts; empty if every client can connect.
     package let findings: [Finding]
-    /// What the answer rests on, a sentence each.
+    /// The assumptions of the answer, one sentence each.
     package let premises: [String]
-    /// Those of the findings that are about hosts which only earlier documents name.
+    /// The findings about hosts that only earlier documents name.
     let unasked: [Finding]
-    /// What was judged.
+    /// The evaluated outlook.
     let outlook: PublicationOutlook
 
-    /// The worst finding that there is; nil if every client gets in.
+    /// The worst kind among the findings; nil if every client can connect.
     package var worst: Finding.Kind? {
         [Finding.Kind.refused, .unreachable, .ending].first { kind in findings.contains { $0.kind == kind } }
     }
 
-    /// How far it looks ahead, to say until when.
+    /// The usual length of the evaluated time.
     package static let usualSpan = Duration.seconds(400 * 86_400)
 
-    /// Judges.
+    /// Evaluates the documents.
     /// - Parameters:
-    ///   - documents: what clients hold. Those of a repository dial what it or an earlier document names.
-    ///   - earlier: what those may hold that have not asked for a while.
-    ///   - hosts: what they dial, with what it shows now.
-    ///   - platforms: where clients run.
+    ///   - documents: the documents that clients hold. Those of a repository dial the hosts that it or an earlier
+    ///     document names.
+    ///   - earlier: the documents of clients that have not fetched for a while.
+    ///   - hosts: the hosts that clients dial, with the chains that they present now.
+    ///   - platforms: the platforms of clients.
     ///   - appVersions: the builds in the field.
-    ///   - staleness: for how long a client may not have asked.
-    ///   - watch: how soon an end is too soon; nil for only what is now.
-    ///   - span: how far to look at least, to say until when clients get in.
+    ///   - staleness: the maximum time since a client last fetched a document.
+    ///   - watch: decides which ends are too soon; nil to evaluate only the present.
+    ///   - span: the minimum time to evaluate, to find out until when clients can connect.
     /// - Throws: ``PublishingError`` `invalidInput`.
     package init(
         of documents: [PublicationOutlook.Document], after earlier: EarlierDocuments = EarlierDocuments(),
@@ -104,7 +105,8 @@ package struct HostsOutlook: Sendable {
         self.findings = findings + unasked
     }
 
-    /// Hosts that only earlier documents name: clients that hold those still connect there, and nobody has asked them.
+    /// Hosts that only earlier documents name. Clients that hold those still connect there, but the hosts were not
+    /// probed.
     private static func dropped(
         by documents: [PublicationOutlook.Document], after earlier: [PublicationOutlook.Document],
         asked hosts: [PublicationOutlook.Host]
@@ -121,14 +123,14 @@ package struct HostsOutlook: Sendable {
         }
     }
 
-    /// The worst of what was judged about one chain; nil if every client gets in.
+    /// The worst result for one chain; nil if every client can connect.
     static func finding(
         _ rows: [PublicationOutlook.Row], at shown: PublicationOutlook.Presentation, of host: PublicationOutlook.Host,
         names: [String], _ now: Date, _ end: Date
     ) -> Finding? {
         let (name, place) = (Self.name(host), Self.place(of: shown, host))
         if let problem = shown.problem {
-            // An address that showed one certificate may have another, of the other kind of key.
+            // An address that presented one certificate may have another, of the other kind of key.
             let isSeen = host.shown.contains { $0.chain != nil && $0.place.utf8.elementsEqual(shown.place.utf8) }
             let words = isSeen ? ": \(problem)" : " could not be asked: \(problem)"
             return Finding(kind: .unreachable, host: name, text: place + words)
@@ -149,12 +151,12 @@ package struct HostsOutlook: Sendable {
         return Finding(kind: kind, host: name, text: "\(place): \(worst.text)", until: worst.until)
     }
 
-    /// Where a host showed a chain, in words.
+    /// The host, and the address that presented a chain, as text.
     static func place(of shown: PublicationOutlook.Presentation, _ host: PublicationOutlook.Host) -> String {
         shown.place.utf8.elementsEqual(host.name.utf8) ? name(host) : "\(name(host)) at \(shown.place)"
     }
 
-    /// A host with its port, as findings name it.
+    /// A host with its port, in the form that findings use.
     package static func name(_ host: PublicationOutlook.Host) -> String {
         let name = host.name.contains(":") ? "[\(host.name)]" : host.name
         return host.port.map { "\(name):\($0)" } ?? host.name

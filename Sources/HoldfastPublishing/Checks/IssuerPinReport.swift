@@ -1,6 +1,7 @@
 import Holdfast
 
-/// Whether pins of issuers let in whatever the authority of a host may issue next. Its fields are those of the JSON object.
+/// Whether pins of issuers accept every certificate that the authority of a host may issue next. Its fields are those
+/// of the JSON object.
 package struct IssuerPinReport: Sendable, Encodable {
     /// A key to pin as an issuer.
     package struct Missing: Sendable, Encodable {
@@ -13,19 +14,20 @@ package struct IssuerPinReport: Sendable, Encodable {
         }
     }
 
-    /// Whether the authority's certificates are known: those of --issuers, and the host's is from one of them.
+    /// Whether the authority's certificates are known: they were given with --issuers, and the host's certificate is
+    /// from one of them.
     package let isKnown: Bool
-    /// Whether every chain of these certificates gets in; false if nothing is known of them.
+    /// Whether clients accept every chain of these certificates; false if none are known.
     package let isComplete: Bool
-    /// Whether an intermediate that nobody has announced would get in as well.
+    /// Whether clients would also accept an unannounced intermediate.
     package let isLasting: Bool
-    /// How many of the authority's chains were judged.
+    /// The number of the authority's chains that were evaluated.
     package let chains: Int
-    /// The subjects of the certificates from which a server's certificate would be refused.
+    /// The subjects of the certificates that would issue a refused server certificate.
     package let refused: [String]
-    /// The subjects of authorities that a platform does not trust, whatever is pinned.
+    /// The subjects of authorities that a platform does not trust, regardless of pins.
     package let untrusted: [String]
-    /// What closes all gaps, and what lets in unannounced intermediates as well.
+    /// The keys that close all gaps, and those that also accept unannounced intermediates.
     package let missing: [Missing]
     package let missingToLast: [Missing]
 
@@ -50,7 +52,7 @@ package struct IssuerPinReport: Sendable, Encodable {
         return certificates.map(\.subject.description).filter { seen.insert(Array($0.utf8)).inserted }
     }
 
-    /// The lines for people, the first of them the whole answer.
+    /// The lines for people; the first is the complete answer.
     /// - Parameter isGiven: whether the authority's certificates were given.
     package func lines(isGiven: Bool) -> [String] {
         var lines: [String] = []

@@ -2,43 +2,43 @@ package import Foundation
 package import Holdfast
 import HoldfastSigning
 
-/// What a changed pin file may take from clients, for verbs that change one or compare two: what is certain whatever hosts
-/// show, and the hosts that have to be asked so that the outlook can judge.
+/// The clients that a changed pin file may lock out, for commands that change or compare pin files: the losses that are
+/// certain regardless of the hosts' chains, and the hosts that must be probed for the outlook.
 ///
-/// It compares no pins with chains. With a file that requires of a host nothing that another one does not, clients fare no
-/// worse there, whatever it shows: so nobody needs to ask it.
+/// It does not compare pins with chains. If the new file requires nothing of a host that the old one does not, clients
+/// can connect there as before, no matter which chain the host presents. Such a host need not be probed.
 package struct PinFileChange: Sendable {
-    /// A host, or all hosts of a pattern, to which clients with the earlier file connect, and which they would refuse.
+    /// A host, or all hosts of a pattern, that clients with the earlier file accept and would then refuse.
     package struct Loss: Sendable, Hashable {
-        /// The entry that decides about it in the earlier file.
+        /// The entry that applies in the earlier file.
         package let pattern: HostPattern
-        /// Why, in words.
+        /// The reason, as text.
         package let text: String
     }
 
-    /// What the outlook judges.
+    /// The documents that the outlook evaluates.
     package let subject: ChangeOutlook.Subject
-    /// What is certain.
+    /// The losses that are certain.
     package let losses: [Loss]
-    /// The hosts for which the chain decides, each once.
+    /// The hosts for which the result depends on the chain, each once.
     package let hosts: [DialedHost]
-    /// The entries for whose hosts the chain decides, and which name none that can be dialed.
+    /// The entries with such hosts that contain no name to dial.
     package let patterns: [HostPattern]
 
-    /// Whether clients fare as before, whatever hosts show.
+    /// Whether clients can connect as before, no matter which chains hosts present.
     package var takesNothing: Bool { losses.isEmpty && hosts.isEmpty && patterns.isEmpty }
 
     /// - Parameters:
     ///   - old: the file that clients have.
     ///   - new: the file that they get.
-    ///   - name: what people call it.
-    ///   - now: the time from which on they use it.
+    ///   - name: the name of the file for messages.
+    ///   - now: the time from which clients use it.
     package init(from old: PinFile, to new: PinFile, named name: String, at now: Date) throws(PublishingError) {
         let before = try PublishedPins(
             pinFile: Data(old.json), named: "\(name) as it was", carriedBy: [], at: now)
         let after = try PublishedPins(pinFile: Data(new.json), named: name, carriedBy: [], at: now)
         var subject = ChangeOutlook.Subject(
-            // Nobody who has the earlier file connects to a host that is added.
+            // Clients with the earlier file do not connect to an added host.
             from: [before.document.ofOwnHosts(at: now)], to: [after.document],
             after: EarlierDocuments(premises: [
                 "only clients with the pin file were judged, as it was and as it is: check and rollover judge all"
@@ -54,7 +54,8 @@ package struct PinFileChange: Sendable {
             guard Self.mayTake(from: old, to: new, place.host, at: now) else { continue }
             let entry = old.host(for: place.host).flatMap { $0.isFor(place.host.port) ? $0.pattern : nil }
             if let entry {
-                // What clients refuse already, whatever it shows, nobody can take from them.
+                // Clients refuse this host already, no matter which chain it presents, so the change takes nothing
+                // away.
                 guard unseenOld.refusal(of: place.host, at: now) == nil else { continue }
                 if let words = unseenNew.refusal(of: place.host, at: now) {
                     guard !losses.contains(where: { $0.pattern == entry }) else { continue }
@@ -72,7 +73,7 @@ package struct PinFileChange: Sendable {
         (self.losses, self.hosts, self.patterns) = (losses, hosts, patterns)
     }
 
-    /// Where clients connect: each host on its ports, and of a pattern a name that no entry has.
+    /// The destinations of clients: each host on its ports, and for a pattern a name that has no own entry.
     private static func places(of files: [PinFile]) -> [(host: DialedHost, pattern: HostPattern?)] {
         files.flatMap(\.hosts).filter { !$0.isRetired }.flatMap { entry in
             let base = entry.pattern.base.name
@@ -82,7 +83,7 @@ package struct PinFileChange: Sendable {
                     try? port.map { try DialedHost(name, port: $0) } ?? DialedHost(name)
                 }
                 let own = entry.pattern.scope == .oneLabel ? nil : host(base)
-                // Where another entry decides about the domain itself, it says nothing of its subdomains.
+                // If another entry applies to the domain itself, that entry does not cover its subdomains.
                 let stands = own.map { own in
                     files.allSatisfy { ($0.host(for: own)?.pattern ?? entry.pattern) == entry.pattern }
                 }
@@ -94,12 +95,12 @@ package struct PinFileChange: Sendable {
         }
     }
 
-    /// Whether a chain with which clients of the earlier file get in may be refused with the other one.
+    /// Whether a chain that clients accept with the earlier file may be refused with the other one.
     private static func mayTake(from old: PinFile, to new: PinFile, _ host: DialedHost, at now: Date) -> Bool {
         let question = PinQuestion(host: host, time: now)
         switch (old.answer(to: question).content, new.answer(to: question).content) {
         case (.required(let before), .required(let after)): return !before.isMet(byMeeting: after, at: now)
-        // A host that is added may have wrong pins.
+        // An added host may have wrong pins.
         case (_, .required), (.required, _): return true
         default: return false
         }
@@ -107,12 +108,13 @@ package struct PinFileChange: Sendable {
 }
 
 extension PinFile.Host {
-    /// Whether it decides about a port; nil stands for any.
+    /// Whether it applies to a port; nil for any port.
     fileprivate func isFor(_ port: Int?) -> Bool { port.map { ports.isEmpty || ports.contains($0) } ?? true }
 }
 
 extension PinSet {
-    /// Whether what matches these pins, at a time and as long as they last, matches others that are in their place.
+    /// Whether every chain that matches these pins, from a time until they end, also matches the pins that replace
+    /// them.
     fileprivate func isMet(byMeeting other: PinSet, at time: Date) -> Bool {
         guard self != other else { return true }
         guard enforcement == other.enforcement || other.enforcement == .reportOnly, requirement == other.requirement,

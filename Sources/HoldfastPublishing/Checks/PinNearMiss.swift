@@ -2,25 +2,26 @@ import Crypto
 import Foundation
 import Holdfast
 
-/// A pin that no key of a chain has, although it was made from that chain: the hash of something else than what is pinned,
-/// which the commonest slips of tools and hands leave behind.
+/// A pin that no key of a chain has although it was made from that chain: the hash of other bytes than those that are
+/// pinned, as the most common mistakes of tools and people produce.
 ///
-/// It explains a refusal to a person, and decides nothing. It hashes what is presented a fixed number of times.
+/// It explains a refusal to people and decides nothing. It computes a fixed number of hashes of the presented
+/// certificates.
 struct PinNearMiss: Sendable, Hashable {
     /// The pin that was configured.
     let pin: Pin
     /// The pin that was meant.
     let meant: Pin
-    /// The bytes that were hashed instead, in words.
+    /// A description of the bytes that were hashed instead.
     let what: String
 
-    /// Certificates of a chain that are looked at. No legitimate chain has more.
+    /// Maximum number of examined certificates of a chain. No legitimate chain has more.
     private static let maximumCertificates = 16
 
-    /// The near misses among pins that were configured.
+    /// Finds near misses among configured pins.
     /// - Parameters:
-    ///   - pins: those that were configured.
-    ///   - certificates: those of the chain, leaf first.
+    ///   - pins: the configured pins.
+    ///   - certificates: the certificates of the chain, leaf first.
     static func all(of pins: [Pin], in certificates: [X509Certificate]) -> [PinNearMiss] {
         var made: [[UInt8]: (meant: Pin, what: String)] = [:]
         var certificatesOf: [[UInt8]: (meant: Pin, what: String)] = [:]
@@ -71,14 +72,14 @@ struct PinNearMiss: Sendable, Hashable {
         var reader = try? DERReader(sequence: key)
         guard (try? reader?.next(0x30)) != nil, let bare = try? reader?.nextBits(of: "a key") else { return found }
         found.append((Array(key[bare]), "the bare key without its algorithm"))
-        // The BIT STRING with its octet of unused bits, and a point without the octet that says its form.
+        // The BIT STRING with its byte for unused bits, and a point without the byte for its form.
         found.append(([0] + key[bare], "the bare key without its algorithm"))
         if key[bare].first == 4 { found.append((Array(key[bare].dropFirst()), "the bare point of the key")) }
         found += modulus(Array(key[bare])).map { ($0, "the modulus of the key as openssl prints it") }
         return found
     }
 
-    /// What is hashed by mistake in place of a certificate in DER.
+    /// Bytes that are hashed by mistake in place of a certificate in DER.
     private static func mistakenCertificates(_ certificate: X509Certificate) -> [(octets: [UInt8], what: String)] {
         [
             (pem("CERTIFICATE", certificate.der, "\n"), "the whole certificate in PEM"),
@@ -94,7 +95,7 @@ struct PinNearMiss: Sendable, Hashable {
         return [text, text.uppercased()].flatMap { [Array($0.utf8), Array("\($0)\n".utf8)] }
     }
 
-    /// What `openssl x509 -modulus` and `openssl rsa -modulus` print of an RSAPublicKey (RFC 8017 A.1.1).
+    /// The output of `openssl x509 -modulus` and `openssl rsa -modulus` for an RSAPublicKey (RFC 8017 A.1.1).
     private static func modulus(_ key: [UInt8]) -> [[UInt8]] {
         guard var reader = try? DERReader(sequence: key), let number = try? reader.next(0x02).content else {
             return []
@@ -103,7 +104,7 @@ struct PinNearMiss: Sendable, Hashable {
         return [Array("\(text)\n".utf8), Array(text.utf8)]
     }
 
-    /// The lines of a block of PEM without its first and last.
+    /// The lines of a PEM block without its first and last.
     private static func body(_ der: [UInt8]) -> [UInt8] {
         let options: Data.Base64EncodingOptions = [.lineLength64Characters, .endLineWithLineFeed]
         return Array("\(Data(der).base64EncodedString(options: options))\n".utf8)
@@ -118,7 +119,7 @@ struct PinNearMiss: Sendable, Hashable {
             + Array(end.utf8)
     }
 
-    /// A sentence about it.
+    /// A sentence that explains the mistake.
     var text: String {
         guard pin.subject == .publicKey || meant.subject == .publicKey else {
             return "\(pin) is the SHA-256 of \(what), not of its DER: pin \(meant) instead"

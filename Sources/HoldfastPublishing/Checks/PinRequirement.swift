@@ -1,14 +1,14 @@
 package import Holdfast
 
-/// Pins that somebody requires of hosts, apart from any document.
+/// Pins that an operator requires of hosts, independent of any document.
 package struct PinRequirement: Sendable {
     package let pins: [Pin]
 
-    /// - Parameter pins: of keys or certificates; none to require a valid path alone.
+    /// - Parameter pins: of keys or certificates; empty to require only a valid path.
     package init(_ pins: [Pin]) { self.pins = pins }
 
     /// The policy for a host.
-    /// - Throws: ``PublishingError`` `invalidInput` if no chain could have the pins.
+    /// - Throws: ``PublishingError`` `invalidInput` if no chain can match the pins.
     package func policy(of host: DialedHost) throws(PublishingError) -> any TrustPolicy {
         let pattern = HostPattern(host)
         guard !pins.isEmpty else { return StandardPolicy(host: pattern) }

@@ -1,19 +1,19 @@
 package import Foundation
 import Holdfast
 
-/// Puts what hosts showed to the judge of the publication, and gives each report its answer.
+/// Evaluates the chains that hosts presented for the published documents, and adds the answer to each report.
 package struct PublishedOutlook {
-    /// What clients may hold.
+    /// The documents that clients may hold.
     package let documents: [PublicationOutlook.Document]
     package let platforms: [PublicationOutlook.Platform]
     package let appVersions: PublicationOutlook.AppVersions
     package var staleness: Duration
-    /// How soon an end is too soon; nil for only what is now.
+    /// Decides which ends are too soon; nil to evaluate only the present.
     package var watch: ExpiryWatch?
-    /// The certificates of the authority, current and announced; nil if nobody has given them.
+    /// The certificates of the authority, current and announced; nil if they were not given.
     package var authority: AuthorityHierarchy?
 
-    /// How far it looks ahead at least, to say until when clients get in.
+    /// The minimum length of the evaluated time, to find out until when clients can connect.
     private static let span = Duration.seconds(400 * 86_400)
 
     package init(
@@ -31,7 +31,7 @@ package struct PublishedOutlook {
 
     private var watched: Duration { watch?.span ?? .seconds(1) }
 
-    /// Judges all reports together, and writes the answers into them.
+    /// Evaluates all reports together, and writes the answers into them.
     package func judge(_ reports: inout [CheckReport], at now: Date) throws(PublishingError) {
         let (all, open, premises) = try rows(of: reports, at: now)
         let end = now.addingTimeInterval(watched.inSeconds)
@@ -46,7 +46,7 @@ package struct PublishedOutlook {
         try judgeIssuerPins(of: &reports, at: now)
     }
 
-    /// Says of each host whether its pins of issuers let in what the authority may issue next.
+    /// Evaluates for each host if its pins of issuers accept every certificate that the authority may issue next.
     private func judgeIssuerPins(of reports: inout [CheckReport], at now: Date) throws(PublishingError) {
         let inputs = inputs(of: reports, at: now, span: watched)
         let coverage = try IssuerPinCoverage(judging: inputs.all, issuedBy: authority)
@@ -57,7 +57,7 @@ package struct PublishedOutlook {
         }
     }
 
-    /// The inputs of an outlook, and where among them each report is.
+    /// The inputs of an outlook, and the position of each report among them.
     private func inputs(
         of reports: [CheckReport], at now: Date, span: Duration
     ) -> (all: PublicationOutlook.Inputs, places: [(host: Int, chain: Int)]) {
@@ -68,14 +68,14 @@ package struct PublishedOutlook {
         return (all, places)
     }
 
-    /// The hosts with what they showed, and where among them each report is.
+    /// The hosts with their presented chains, and the position of each report among them.
     package static func hosts(
         of reports: [CheckReport], at now: Date
     ) -> (hosts: [PublicationOutlook.Host], places: [(host: Int, chain: Int)]) {
         var hosts: [PublicationOutlook.Host] = []
         var places: [(host: Int, chain: Int)] = []
         for report in reports {
-            // The reports of a host stand together.
+            // The reports of a host are adjacent.
             let isKnown = hosts.last.map { $0.name.utf8.elementsEqual(report.host.utf8) && $0.port == report.port }
             if isKnown != true { hosts.append(.init(report.host, port: report.port, shown: [])) }
             let index = hosts.endIndex - 1
@@ -85,8 +85,8 @@ package struct PublishedOutlook {
         return (hosts, places)
     }
 
-    /// What was judged about each report; what is unknown about the clients whatever hosts show, nil if nothing is; and
-    /// what all of it rests on.
+    /// The rows of each report; the facts about clients that are unknown regardless of the hosts, nil if there are
+    /// none; and the assumptions of all results.
     package func rows(
         of reports: [CheckReport], at now: Date
     ) throws(PublishingError) -> (rows: [[PublicationOutlook.Row]], open: String?, premises: [String]) {
@@ -104,7 +104,8 @@ package struct PublishedOutlook {
 }
 
 extension CheckReport {
-    /// - Parameter isGiven: whether the authority's certificates were given; only then an incomplete set is a bad answer.
+    /// - Parameter isGiven: whether the authority's certificates were given; only then is an incomplete set a bad
+    ///   answer.
     fileprivate mutating func take(_ issuerPins: IssuerPinReport?, isGiven: Bool) {
         guard let issuerPins else { return }
         self.issuerPins = issuerPins
@@ -113,10 +114,10 @@ extension CheckReport {
         if isGiven, !issuerPins.isKnown, outcome == .trusted { outcome = .unknown }
     }
 
-    /// - Parameter renewal: what was judged of a certificate that is renewed with the same key.
+    /// - Parameter renewal: the evaluation of a certificate that is renewed with the same key.
     fileprivate mutating func take(_ renewal: SameKeyRenewal, watchedUntil end: Date) {
         self.renewal = renewal
-        // An end that a renewal with the same key puts off is no end of the pins.
+        // If a renewal with the same key postpones an end, the pins do not end.
         guard renewal.getsIn, published?.cause == PublicationOutlook.Cause.Code.certificate.rawValue else { return }
         published?.expiresSoon = renewal.end.map { $0 < end } ?? false
         for index in (publishedVersions ?? []).indices
@@ -125,7 +126,7 @@ extension CheckReport {
         }
     }
 
-    /// What the host showed, for the outlook.
+    /// The chain that the host presented, for the outlook.
     fileprivate func presentation(at now: Date) -> PublicationOutlook.Presentation {
         let place = address ?? proxy ?? host
         guard let presented else { return .init(unreadable: place, because: error?.message ?? "it was not asked") }
@@ -133,9 +134,9 @@ extension CheckReport {
     }
 
     /// - Parameters:
-    ///   - rows: what was judged about this chain.
+    ///   - rows: the rows about this chain.
     ///   - names: the names of the documents.
-    ///   - open: what is unknown about the clients, whatever the host shows; nil if nothing is.
+    ///   - open: the facts about clients that are unknown regardless of the host; nil if there are none.
     fileprivate mutating func take(
         _ rows: [PublicationOutlook.Row], of names: [String], at now: Date, watchedUntil end: Date, open: String?
     ) {

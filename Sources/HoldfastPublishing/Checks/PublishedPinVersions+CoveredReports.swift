@@ -1,8 +1,8 @@
 import Holdfast
 
 extension PublishedPinVersions {
-    /// Writes into each report which failures of its host are reported to a host that the same pins cover. Those of hosts
-    /// that were not asked go to the first report.
+    /// Adds to each report which failures of its host are reported to a host that the same pins cover. Those of hosts
+    /// that were not probed are added to the first report.
     package func noteCoveredReports(in reports: inout [CheckReport]) {
         let hosts = reports.map { try? DialedHost($0.host) }
         for covered in versions.flatMap(\.coveredReports) {

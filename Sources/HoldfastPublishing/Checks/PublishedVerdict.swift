@@ -1,31 +1,31 @@
 package import Foundation
 import Holdfast
 
-/// What a published document means for clients before a chain, as the outlook says. Its fields are those of the JSON
-/// object.
+/// The effect of a published document on clients that are presented a chain, according to the outlook. Its fields are
+/// those of the JSON object.
 package struct PublishedVerdict: Encodable, Sendable {
     /// `in`, `ending`, `out` or `unknown`.
     package let verdict: String
     /// Whether a client with these pins refuses the server.
     package let isLockedOut: Bool
-    /// Who gets in and who does not, and why.
+    /// Which clients can connect and which cannot, and why.
     package let text: String
-    /// When clients no longer get in, or from when on they do; absent if nothing ends within the time that was judged.
+    /// When clients can no longer connect, or from when they can; absent if nothing ends within the evaluated time.
     package var until: String?
     /// Whole days until then.
     package var daysLeft: Int?
-    /// What ends the access, or why there is none: one of the codes of the outlook.
+    /// The reason why access ends or is denied: one of the codes of the outlook.
     package var cause: String?
-    /// Whether it ends within the time that is watched.
+    /// Whether it ends within the monitored time.
     package var expiresSoon = false
 
-    /// The days that are left, in words.
+    /// The remaining days, as text.
     package var remaining: String? {
         guard !isLockedOut, let until, let daysLeft else { return nil }
         return "\(cause ?? "end") at \(until), \(DaysLeft.text(daysLeft))"
     }
 
-    /// The worst of several, and of those that are alike the one that ends first.
+    /// The worst of several; among equals, the one that ends first.
     package static func worst(of verdicts: [PublishedVerdict]) -> PublishedVerdict? {
         let order: [PublicationOutlook.Verdict] = [.out, .unknown, .ending, .in]
         for verdict in order {
@@ -42,9 +42,9 @@ package struct PublishedVerdict: Encodable, Sendable {
     }
 
     /// - Parameters:
-    ///   - row: what was judged.
+    ///   - row: the evaluated row.
     ///   - document: the document's name.
-    ///   - end: the end of the time that is watched.
+    ///   - end: the end of the monitored time.
     package init(_ row: PublicationOutlook.Row, of document: String, at now: Date, watchedUntil end: Date) {
         let verdict = row.verdict(until: end)
         self.init(verdict: verdict, text: Self.text(row, document))
@@ -73,7 +73,7 @@ package struct PublishedVerdict: Encodable, Sendable {
         return (["\(holders) get in"] + grace + notices).joined(separator: ", ")
     }
 
-    /// What else an operator should know about clients that get in.
+    /// A remark for operators about clients that can connect.
     private static func remark(on code: String) -> String? {
         switch TrustFailure.Code(rawValue: code) {
         case .pinMismatch: "although no pin matches: mismatches are only reported (mode report)"

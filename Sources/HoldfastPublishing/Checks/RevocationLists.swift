@@ -3,18 +3,18 @@ package import Holdfast
 
 /// Revocation lists from files: DER, or PEM with any number of them.
 package struct RevocationLists: Sendable {
-    /// The most bytes that such a file has.
+    /// Maximum size of such a file in bytes.
     package static let maximumBytes = CertificateRevocationList.maximumBytes
 
-    /// In the order of the files.
+    /// The lists, in the order of the files.
     package private(set) var lists: [CertificateRevocationList] = []
 
     /// No lists.
     package init() {}
 
-    /// Adds those of a file.
+    /// Adds the lists of a file.
     /// - Parameter path: the file's name for messages.
-    /// - Throws: ``PublishingError`` `unreadable` if it has none, or one that cannot be read.
+    /// - Throws: ``PublishingError`` `unreadable` if the file has no list, or one that cannot be read.
     package mutating func add(_ data: Data, named path: String) throws(PublishingError) {
         let isPEM = data.range(of: Data("-----BEGIN ".utf8)) != nil
         let blocks =

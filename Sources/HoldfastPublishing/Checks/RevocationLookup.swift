@@ -2,15 +2,15 @@ import Foundation
 package import Holdfast
 import Logging
 
-/// The revocation lists of one check, and where it looked for them.
+/// The revocation lists of one check, and the places where they were looked up.
 package struct RevocationLookup: Sendable {
     package let source: any RevocationSource
     private let store: RevocationStore?
 
     /// - Parameters:
-    ///   - lists: the lists that were given.
-    ///   - limit: how long fetching the lists of a host may take.
-    ///   - provider: fetches the lists that certificates name, whose status must then be known; nil to fetch none.
+    ///   - lists: the given lists.
+    ///   - limit: the maximum time to fetch the lists of a host.
+    ///   - provider: fetches the lists that certificates name, and makes their status mandatory; nil to fetch none.
     package init(
         lists: [CertificateRevocationList], within limit: Duration, fetchingWith provider: (any RemoteDataProvider)?
     ) throws(PublishingError) {
@@ -34,14 +34,14 @@ package struct RevocationLookup: Sendable {
         }
     }
 
-    /// The decision after the lists were fetched that the path of the first decision named.
+    /// The decision after the lists in the path of the first decision were fetched.
     package func decision(
         after first: TrustDecision, by policy: any TrustPolicy, _ validator: PathValidator
     ) async -> TrustDecision {
         guard let store, let chain = first.chain, first.isTrusted || Self.isOpen(first) else { return first }
         let trust = ServerTrust(chain: chain, purpose: .server(identity: first.host), validator: validator)
         trust.tell(first)
-        // The report says which list could not be fetched.
+        // The report states which list could not be fetched.
         try? await store.prepare()
         return policy.decision(about: trust, at: first.time)
     }
@@ -50,12 +50,12 @@ package struct RevocationLookup: Sendable {
         decision.failure?.code == .revocationUnknown
     }
 
-    /// Where the lists of a chain were looked for; nil if none were fetched.
+    /// The lists of a chain that were looked up; nil if none were fetched.
     package func places(of chain: PresentedChain) -> [Place]? {
         store?.lists(namedBy: chain.certificates.compactMap { try? X509Certificate(der: $0) }).map(Place.init)
     }
 
-    /// A list that was looked for. Its fields are those of the JSON object.
+    /// A list that was looked up. Its fields are those of the JSON object.
     package struct Place: Sendable, Encodable {
         package let url: String
         package let isUsable: Bool

@@ -2,14 +2,14 @@ package import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// The clients of published pins before a certificate that is renewed with the same key: when they no longer get in.
-/// Its fields are those of the JSON object.
+/// The access of published pins' clients after a certificate is renewed with the same key. Its fields are those of the
+/// JSON object.
 package struct SameKeyRenewal: Sendable, Encodable {
-    /// Whether every client gets in with it, now.
+    /// Whether every client can connect with it, now.
     package let getsIn: Bool
-    /// When a client no longer does, because pins or documents end; nil if nothing ends within the time that was judged.
+    /// When a client no longer can, because pins or documents end; nil if nothing ends within the evaluated time.
     package let end: Date?
-    /// What ends then.
+    /// The reason for that end.
     package let cause: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -23,7 +23,7 @@ package struct SameKeyRenewal: Sendable, Encodable {
         try container.encodeIfPresent(cause, forKey: .cause)
     }
 
-    /// - Parameter rows: what was judged about the renewed certificate.
+    /// - Parameter rows: the rows about the renewed certificate.
     init(_ rows: [PublicationOutlook.Row]) {
         getsIn = !rows.isEmpty && rows.allSatisfy { $0.verdict == .in || $0.verdict == .ending }
         let first = rows.filter { $0.verdictEnd != nil }.min {
@@ -35,9 +35,9 @@ package struct SameKeyRenewal: Sendable, Encodable {
 }
 
 extension PublishedOutlook {
-    /// Judges certificates with the keys that were shown and a validity that never ends, so that only what pins and
-    /// documents state decides. Nobody knows the issuer of a certificate to come, so pins of issuers do not match it.
-    /// - Returns: the judgment of each report; nil for one without a readable leaf.
+    /// Evaluates certificates with the presented keys and unlimited validity, so that the result depends only on pins
+    /// and documents. The issuer of a future certificate is unknown, so pins of issuers do not match it.
+    /// - Returns: the result for each report; nil for one without a readable leaf.
     func renewals(
         of reports: [CheckReport], at now: Date, span: Duration
     ) throws(PublishingError) -> [SameKeyRenewal?] {
@@ -70,7 +70,7 @@ extension PublishedOutlook {
             throw PublishingError(.invalidInput, of: "a served key", expected: error.expected, found: error.found)
         }
         guard !hosts.isEmpty else { return places.map { _ in nil } }
-        // Each report is judged by itself: a host may show several keys.
+        // Each report is evaluated separately, because a host may present several keys.
         var renewals: [SameKeyRenewal?] = []
         for place in places {
             guard let place else {

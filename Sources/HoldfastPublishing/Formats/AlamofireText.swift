@@ -1,10 +1,10 @@
 import Holdfast
 
-/// Keys as code for Alamofire, which compares whole keys.
+/// Writes keys as code for Alamofire, which compares whole keys.
 struct AlamofireText {
     let entries: [PinExport.Entry]
 
-    /// - Throws: for a pin whose key is not known, and for a key for which Security.framework has no type.
+    /// - Throws: for a pin whose key is unknown, and for a key for which Security.framework has no type.
     func text(isFragment: Bool) throws(PublishingError) -> String {
         var evaluators: [String] = []
         for entry in entries {

@@ -3,7 +3,7 @@ import Holdfast
 
 /// Reads the pins of a network security configuration. Nested domains inherit the pins of the outer ones.
 struct AndroidReading {
-    /// What an element may have; anything else could change what is pinned.
+    /// The allowed children of an element; others could change the pinning.
     private static let children: [String: [String]] = [
         "network-security-config": ["base-config", "domain-config", "debug-overrides"],
         "base-config": ["trust-anchors", "certificateTransparency"],
@@ -18,7 +18,7 @@ struct AndroidReading {
 
     private struct PinSetElement {
         var hashes: [(text: String, line: Int)] = []
-        /// The last second for which they count.
+        /// The last second at which they are valid.
         var end: Date?
     }
 
@@ -45,7 +45,7 @@ struct AndroidReading {
         return reading.domains
     }
 
-    /// Refuses what is not understood, and names what a pin file cannot express.
+    /// Refuses elements that are not understood, and lists settings that a pin file cannot express.
     private mutating func check(_ element: ConfigurationElement, _ above: String) throws(PublishingError) {
         let path = above.isEmpty ? "network-security-config" : "\(above) \(element.name)"
         try checkAttributes(of: element, path)
@@ -65,7 +65,7 @@ struct AndroidReading {
     private mutating func checkAttributes(of element: ConfigurationElement, _ path: String) throws(PublishingError) {
         let known = Self.attributes[element.name] ?? []
         for name in element.attributes.keys where !known.contains(where: name.hasSameOctets(as:)) {
-            // Namespaces, and what is for other tools.
+            // Namespaces, and attributes for other tools.
             guard name.after(octets: "xmlns") != nil || name.after(octets: "tools:") != nil else {
                 throw element.unknown("the attribute \(name.quotedAddress) of <\(element.name)>")
             }
@@ -100,7 +100,7 @@ struct AndroidReading {
                 includesSubdomains: try truth("includeSubdomains", of: element))
             domain.hashes = pins.hashes
             domain.end = pins.hashes.isEmpty ? nil : pins.end
-            // A more specific configuration without pins is not pinned, whatever the outer one says.
+            // A more specific configuration without pins is not pinned, even if the outer one is.
             domain.isException = pins.hashes.isEmpty
             domains.append(domain)
         }
@@ -115,7 +115,7 @@ struct AndroidReading {
                 throw pin.failure("has a pin whose digest is not SHA-256")
             }
             let hash = try pin.plainText().trimmingCharacters(in: .whitespacesAndNewlines)
-            // The same hash twice is one pin, and each domain of the configuration gets all of them.
+            // A repeated hash is one pin, and each domain of the configuration gets all of them.
             if seen.insert(Array(hash.utf8)).inserted { pins.hashes.append((hash, pin.line)) }
         }
         pins.end = try set.attributes["expiration"].map { day throws(PublishingError) in
@@ -124,7 +124,7 @@ struct AndroidReading {
         return pins
     }
 
-    /// Reads a truth value as Android's build tools spell it.
+    /// Reads a Boolean in the spellings of Android's build tools.
     private func truth(_ name: String, of element: ConfigurationElement) throws(PublishingError) -> Bool {
         guard let value = element.attributes[name] else { return false }
         if ["true", "TRUE", "True"].contains(where: value.hasSameOctets(as:)) { return true }

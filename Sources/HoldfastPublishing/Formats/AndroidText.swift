@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Pins as a network security configuration.
+/// Writes pins as a network security configuration.
 struct AndroidText {
     let entries: [PinExport.Entry]
     let debugAnchors: Int

@@ -1,7 +1,7 @@
 import Holdfast
 import HoldfastSigning
 
-/// Pins as code and for command-line programs.
+/// Writes pins as code and for command-line programs.
 struct CodeText {
     let entries: [PinExport.Entry]
 
@@ -53,7 +53,7 @@ struct CodeText {
     /// Swift code that contains the file itself, so that nothing is lost.
     static func swift(_ file: PinFile, _ annotations: PinAnnotations, isFragment: Bool) -> String {
         let json = String(decoding: file.json, as: UTF8.self)
-        // More number signs than the text has in a row, so that nothing in it ends the literal or inserts anything.
+        // Use more number signs than the text has in a row, so that nothing in it ends the literal or inserts a value.
         let longest = json.split { $0 != "#" }.map(\.count).max() ?? 0
         let marks = String(repeating: "#", count: longest + 1)
         let literal = "\(marks)\"\"\"\n\(json)\"\"\"\(marks)"

@@ -1,10 +1,10 @@
 import Foundation
 import Holdfast
 
-/// A word, a sign or a literal text of Kotlin or Java code; comments and white space are left out.
+/// A word, a sign or a string literal of Kotlin or Java code; comments and white space are left out.
 struct CodeToken {
     enum Kind: Equatable {
-        /// A literal text; nil if it is not plain, with escapes or values in it.
+        /// A string literal; nil if it contains escapes or interpolated values.
         case text(String?)
         /// A word or a sign.
         case other(String)
@@ -24,8 +24,8 @@ struct CodeToken {
         return try scanner.tokens()
     }
 
-    /// Java reads a Unicode escape as the character itself before it looks for texts and comments (JLS 3.3), so that one
-    /// for an ASCII character may end either; Kotlin knows it in texts alone.
+    /// Java replaces a Unicode escape with the character before it recognizes strings and comments (JLS 3.3), so an
+    /// escape for an ASCII character may end either; Kotlin supports escapes only in strings.
     private static func refuseEscapes(in octets: [UInt8]) throws(PublishingError) {
         var (line, backslashes) = (1, 0)
         for (index, octet) in octets.enumerated() {
@@ -53,7 +53,7 @@ struct CodeToken {
                 if octet <= 0x20 {
                     advance()
                 } else if starts(with: "//") {
-                    // A carriage return alone ends a line as well.
+                    // A carriage return alone also ends a line.
                     while index < octets.count, !"\n\r".utf8.contains(octets[index]) { index += 1 }
                 } else if starts(with: "/*") {
                     try skipComment()
@@ -82,7 +82,7 @@ struct CodeToken {
             return octets[index] == UInt8(ascii: "\r") && octets[(index + 1)...].first != UInt8(ascii: "\n")
         }
 
-        /// Kotlin's comments nest and Java's do not, so that one inside of another is code in one of them.
+        /// Kotlin's comments nest and Java's do not, so a nested comment would be code in one of the languages.
         private mutating func skipComment() throws(PublishingError) {
             let start = line
             index += 2

@@ -1,18 +1,18 @@
 import Foundation
 import Holdfast
 
-/// An element of another system's configuration in XML, with its line, so that a message can say where something is
-/// that is not understood.
+/// An element of another system's XML configuration, with its line, so that a message can name the position of
+/// something that is not understood.
 struct ConfigurationElement {
     let name: String
     let attributes: [String: String]
     let line: Int
     let children: [ConfigurationElement]
-    /// Its text, with sections of CDATA. An element that has other elements has only white space beside them.
+    /// The text of the element, including CDATA sections. An element with child elements has only white space as text.
     let text: String
 
     /// Reads a document, and returns its outermost element.
-    /// - Parameter wanted: what the document should be, for the error.
+    /// - Parameter wanted: the expected kind of document, for the error.
     static func document(_ data: Data, wanted: String) throws(PublishingError) -> ConfigurationElement {
         let bytes = [UInt8](data)
         try ConfigurationDeclarations.refuse(in: bytes)
@@ -29,19 +29,19 @@ struct ConfigurationElement {
     /// An error about the element.
     func failure(_ what: String) -> PublishingError { PinImport.failure("\(what) (line \(line))") }
 
-    /// The error for an element or an attribute of which nobody knows what it does to pins.
+    /// The error for an element or an attribute with an unknown effect on pins.
     func unknown(_ what: String) -> PublishingError {
         failure("has \(what), which is not understood: remove it from a copy if pins do not depend on it")
     }
 
-    /// Its text, if it has nothing else.
+    /// The text of the element, if it has no child elements.
     func plainText() throws(PublishingError) -> String {
         guard children.isEmpty else { throw failure("has elements inside of \(name.quotedAddress)") }
         return text
     }
 }
 
-/// What a document declares can stand for anything: a text for a name, or attributes that stand nowhere.
+/// A document's own declarations can change anything: entities stand for texts, and attributes get defaults.
 private enum ConfigurationDeclarations {
     private static let known = ["amp", "lt", "gt", "quot", "apos"]
     private static let longestName = 64

@@ -1,13 +1,13 @@
 import Holdfast
 
-/// Reads XML 1.0 in UTF-8, without declarations of its own.
+/// Reads XML 1.0 in UTF-8, without support for a document's own declarations.
 ///
-/// A configuration needs no more. Foundation's parser would need libxml2, which a program on Linux loads with the
-/// libraries that it needs in turn.
+/// A configuration needs no more. Foundation's parser would need libxml2, which a program on Linux loads together with
+/// its own libraries.
 struct ConfigurationParser {
     /// The document cannot be read.
     struct Fault: Error {
-        /// The problem, if it has a name; nil for anything that is not well-formed.
+        /// The problem, if it has a name; nil if the document is not well-formed in another way.
         var problem: String?
         let line: Int
     }
@@ -31,10 +31,10 @@ struct ConfigurationParser {
         }
     }
 
-    /// The deepest nesting. Anything deeper is not a configuration but an attack on this program.
+    /// The maximum nesting depth. Anything deeper is not a configuration but an attack on this program.
     private static let maximumDepth = 32
     private static let longestReference = 16
-    /// In bytes. No system that is read here has names as long.
+    /// In bytes. None of the supported systems has names as long.
     private static let longestName = 255
     private static let named: [String: UInt8] = [
         "amp": UInt8(ascii: "&"), "lt": UInt8(ascii: "<"), "gt": UInt8(ascii: ">"), "quot": UInt8(ascii: "\""),
@@ -106,7 +106,7 @@ struct ConfigurationParser {
         open[open.count - 1].text += text
     }
 
-    /// The rest of a start tag, after its `<`, and whether it is an end tag as well.
+    /// Reads the rest of a start tag, after its `<`, and whether it is an end tag as well.
     private mutating func startTag() throws(Fault) -> (element: OpenElement, isEmpty: Bool) {
         let line = self.line
         let name = try readName()
@@ -141,26 +141,26 @@ struct ConfigurationParser {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// Text up to markup, a reference, or the end.
+    /// Reads text up to markup, a reference, or the end.
     private mutating func characters() throws(Fault) -> [UInt8] {
         var text: [UInt8] = []
         while let next = byte(after: 0), next != UInt8(ascii: "<"), next != UInt8(ascii: "&") {
             guard !follows("]]>") else { throw fault() }
             text += try character()
         }
-        // In the middle of an element.
+        // The document ends within an element.
         guard position < bytes.count else { throw fault() }
         return text
     }
 
-    /// Everything before a mark, which is read as well.
+    /// Reads everything before a mark, and the mark.
     private mutating func text(until mark: String) throws(Fault) -> [UInt8] {
         var text: [UInt8] = []
         while !take(mark) { text += try character() }
         return text
     }
 
-    /// One character. Every end of a line is a line feed.
+    /// Reads one character. Every line ending becomes a line feed.
     private mutating func character() throws(Fault) -> [UInt8] {
         guard let first = byte(after: 0) else { throw fault() }
         if first == 0x0D {
@@ -181,7 +181,7 @@ struct ConfigurationParser {
         move(by: end + 1 - position)
         if let byte = Self.named[name] { return [byte] }
         let digits = name.hasPrefix("#x") ? name.dropFirst(2) : name.dropFirst()
-        // Swift's own reader takes a sign as well.
+        // Swift's own parser accepts a sign as well.
         guard name.hasPrefix("#"), digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
             let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10), let scalar = Unicode.Scalar(number),
             number >= 0x20 || [0x09, 0x0A, 0x0D].contains(number), ![0xFFFE, 0xFFFF].contains(number)
@@ -212,7 +212,7 @@ struct ConfigurationParser {
         return true
     }
 
-    /// The line about version and encoding.
+    /// Reads the declaration of version and encoding.
     private mutating func declaration() throws(Fault) {
         move(by: 5)
         while skipSpace(), !follows("?>") {
@@ -228,7 +228,7 @@ struct ConfigurationParser {
         try expect("?>")
     }
 
-    /// The rest of a document type: a name and where its grammar is, which is never read.
+    /// Skips the rest of a document type: a name and the address of its grammar, which is never read.
     private mutating func documentType() throws(Fault) {
         while !take(">") {
             switch byte(after: 0) {
@@ -258,7 +258,7 @@ struct ConfigurationParser {
         guard take(text) else { throw fault() }
     }
 
-    /// Whether there was any.
+    /// Whether any white space was skipped.
     @discardableResult
     private mutating func skipSpace() -> Bool {
         let space = bytes[position...].prefix(while: isSpace).count

@@ -12,7 +12,7 @@ public enum ExportFormat: String, Sendable, CaseIterable {
     case okhttp
     /// A configuration for `curl --config`.
     case curl
-    /// Records of DNS, DANE 3 1 1 (RFC 6698).
+    /// DNS records, DANE 3 1 1 (RFC 6698).
     case tlsa
     /// Swift for Alamofire, which pins whole keys.
     case alamofire
@@ -42,7 +42,8 @@ public enum ExportFormat: String, Sendable, CaseIterable {
     }
 
     package var saysEverything: Bool { self == .swift || self == .json }
-    /// Whether it can say when pins expire, to the day. After that, the system trusts servers as if there were no pins.
+    /// Whether it can state when pins expire, to the day. After that, the system trusts servers as if they were not
+    /// pinned.
     var saysExpiry: Bool { self == .trustkit || self == .android }
     /// Whether it can express patterns of a scope.
     package func says(_ scope: HostPattern.Scope) -> Bool {
@@ -53,16 +54,16 @@ public enum ExportFormat: String, Sendable, CaseIterable {
         }
     }
     var saysOneLabel: Bool { saysEverything || self == .okhttp }
-    /// Whether an entry for a name and its subdomains covers every depth. Apple's NSIncludesSubdomains covers the name
-    /// and names with one more label.
+    /// Whether an entry for a name and its subdomains covers every depth. Apple's NSIncludesSubdomains covers only the
+    /// name and names with one more label.
     var saysAnyDepth: Bool { self != .ats }
-    /// Whether one entry says what two of a pin file do, for a name and for `*.` before it.
+    /// Whether one entry can express two of a pin file: one for a name and one for `*.` before it.
     var mergesOneLabel: Bool { self == .ats }
     var saysPorts: Bool { self == .curl || self == .tlsa }
-    /// Whether it can leave the port open. The name of a TLSA record begins with it (RFC 6698 3).
+    /// Whether it can leave the port open. The name of a TLSA record begins with the port (RFC 6698 3).
     var saysAnyPort: Bool { self != .tlsa }
-    /// Whether it can name a host. Records of DNS and Apple's domains have no addresses, and TrustKit stops an app that
-    /// has an address, or a name that is under no public suffix.
+    /// Whether it can name a host. DNS records and Apple's domains have no addresses, and TrustKit stops an app that
+    /// has an address, or a name without a public suffix.
     func says(_ host: DialedHost) -> Bool {
         guard case .name(let name) = host.kind else { return ![.trustkit, .ats, .tlsa].contains(self) }
         return self != .trustkit || name.utf8.contains(UInt8(ascii: "."))

@@ -1,8 +1,8 @@
 import Foundation
 import Holdfast
 
-/// Reads the calls of `CertificatePinner.Builder` in Kotlin or Java code. Code can compute anything, so whatever is not a
-/// chain of calls with literal texts is refused with its line.
+/// Reads the calls of `CertificatePinner.Builder` in Kotlin or Java code. Code can compute anything, so everything
+/// except a chain of calls with string literals is refused with its line.
 struct OkHttpReading {
     private let tokens: [CodeToken]
     private var position = 0
@@ -10,7 +10,7 @@ struct OkHttpReading {
     private var patterns: [(pattern: HostPattern, line: Int, hashes: [(text: String, line: Int)])] = []
     private var indexes: [HostPattern: Int] = [:]
     private var readTexts = 0
-    /// Names with a dot at the end: OkHttp keeps it, and the names that clients dial have none.
+    /// Names with a dot at the end: OkHttp keeps the dot, and the names that clients dial have none.
     private var unmatched: [PinImport.Domain] = []
 
     static func domains(in data: Data) throws(PublishingError) -> [PinImport.Domain] {
@@ -106,13 +106,13 @@ struct OkHttpReading {
         }
     }
 
-    /// OkHttp accepts the pins of all patterns that match a host. In a pin file the most precise entry decides alone, so
-    /// each entry gets the pins of every pattern that covers it.
+    /// OkHttp accepts the pins of all patterns that match a host. In a pin file only the most specific entry applies,
+    /// so each entry gets the pins of every pattern that covers it.
     private func domains() -> [PinImport.Domain] {
         var domains: [PinImport.Domain] = []
         for entry in patterns {
             domains.append(domain(entry.pattern, entry.line))
-            // The domain itself, which `*.` of the domain above matches as well, but not the names under it.
+            // The domain itself, which `*.` of the parent domain matches as well, but not the names below it.
             let exact = HostPattern(entry.pattern.base)
             if entry.pattern.scope == .subtree, indexes[exact] == nil,
                 covering(exact).count > covering(entry.pattern).count
@@ -147,7 +147,7 @@ struct OkHttpReading {
         }
     }
 
-    /// Goes past these tokens if they come next; otherwise nothing changes.
+    /// Skips these tokens if they come next; otherwise nothing changes.
     private mutating func take(_ texts: String...) -> Bool {
         guard tokens.dropFirst(position).prefix(texts.count).map(\.kind) == texts.map(CodeToken.Kind.other) else {
             return false

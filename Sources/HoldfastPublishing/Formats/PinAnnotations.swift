@@ -1,12 +1,12 @@
 package import Holdfast
 
-/// What is known about pins in addition to their hashes, if they were made from certificates and keys.
+/// Facts about pins in addition to their hashes, if they were made from certificates and keys.
 package struct PinAnnotations: Sendable {
     /// A description of each pin for people, in one line without line breaks.
     package var titles: [Pin: String] = [:]
     /// The keys themselves: the DER of each pin's SubjectPublicKeyInfo.
     package var keys: [Pin: [UInt8]] = [:]
-    /// What a reader must know first about the pins of a host, one line each.
+    /// The warnings for readers about the pins of a host, one line each.
     package var warnings: [HostPattern: String] = [:]
 
     package init() {}

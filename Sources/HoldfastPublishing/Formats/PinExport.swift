@@ -4,7 +4,7 @@ import HoldfastSigning
 
 /// A pin file in another system's format, with a list of what that format cannot express.
 public struct PinExport: Sendable {
-    /// A host as it is written for another system.
+    /// A host in the form for another system.
     struct Entry: Sendable {
         let pattern: HostPattern
         let ports: [Int]
@@ -15,7 +15,7 @@ public struct PinExport: Sendable {
         let lastDay: Day?
         let isEnforced: Bool
         let reportURL: String?
-        /// Whether the name stands for names under it as well, as deep as the format reaches.
+        /// Whether the entry covers names below the name as well, as deep as the format allows.
         let includesSubdomains: Bool
         var annotations = PinAnnotations()
 
@@ -26,11 +26,11 @@ public struct PinExport: Sendable {
             let facts = [warning, title(of: pin)].compactMap(\.self)
             return facts.isEmpty ? nil : facts.joined(separator: " ")
         }
-        /// What a reader must know first.
+        /// The warning for readers.
         var warning: String? { annotations.warnings[pattern] }
 
         var name: String { pattern.base.name }
-        /// The widest pattern for which the entry may count.
+        /// The widest pattern for which the entry may be used.
         var reach: HostPattern {
             guard includesSubdomains, pattern.scope == .exact else { return pattern }
             return (try? HostPattern("*.\(name)")) ?? pattern
@@ -44,7 +44,7 @@ public struct PinExport: Sendable {
         /// The first instant at which the pins have ended.
         let end: Date
 
-        /// The day, `yyyy-MM-dd`, at whose beginning other systems stop pinning.
+        /// The day, `yyyy-MM-dd`, at the beginning of which other systems stop pinning.
         var text: String { end.formatted(.iso8601.year().month().day()) }
     }
 
@@ -52,7 +52,7 @@ public struct PinExport: Sendable {
     public struct Loss: Sendable, Hashable {
         /// The path of the field.
         public let field: String
-        /// What is not expressed, or how else.
+        /// The part that is not expressed, or how it is expressed instead.
         public let what: String
 
         /// `FIELD: WHAT`, for people.
@@ -65,16 +65,16 @@ public struct PinExport: Sendable {
     public let format: ExportFormat
     private let annotations: PinAnnotations
     private(set) var entries: [Entry] = []
-    /// Where clients would behave differently from what the file says.
+    /// Settings for which clients would behave differently from the file.
     public private(set) var losses: [Loss] = []
-    /// What is left out without any effect on clients.
+    /// Omissions without any effect on clients.
     public private(set) var notes: [Loss] = []
 
     /// Compares the file with what the format can express.
     /// - Parameters:
     ///   - file: the pin file.
     ///   - format: the other system's format.
-    ///   - unknownFields: where the file as it was read has fields that this version does not know.
+    ///   - unknownFields: the paths of fields in the file that this version does not know.
     public init(_ file: PinFile, as format: ExportFormat, unknownFields: [String] = []) {
         self.init(file, as: format, annotations: PinAnnotations(), unknownFields: unknownFields)
     }
@@ -83,14 +83,14 @@ public struct PinExport: Sendable {
     /// - Parameters:
     ///   - file: the pin file.
     ///   - format: the other system's format.
-    ///   - keys: the keys whose pins the file has; others are left out.
+    ///   - keys: the keys of pins in the file; others are ignored.
     public init(_ file: PinFile, as format: ExportFormat, keys: [SubjectPublicKeyInfo]) {
         var annotations = PinAnnotations()
         for key in keys { annotations.keys[key.sha256Pin] = Array(key.der) }
         self.init(file, as: format, annotations: annotations)
     }
 
-    /// - Parameter annotations: what is known about the pins in addition to the file.
+    /// - Parameter annotations: facts about the pins in addition to the file.
     package init(
         _ file: PinFile, as format: ExportFormat, annotations: PinAnnotations,
         unknownFields: [String] = []
@@ -103,7 +103,7 @@ public struct PinExport: Sendable {
         noteWhatIsOfTheFile()
         let pairs = format.mergesOneLabel ? Self.pairs(file.hosts) : []
         for (index, host) in file.hosts.enumerated() {
-            // The entry for the name itself says it for both.
+            // The entry for the name itself covers both.
             if host.pattern.scope == .oneLabel, pairs.contains(host.pattern.base) { continue }
             add(host, at: "hosts[\(index)]", isPair: pairs.contains(host.pattern.base))
         }
@@ -112,7 +112,7 @@ public struct PinExport: Sendable {
         findCoveredOmissions()
     }
 
-    /// Names the entries for one more label whose other half was left out, and they with it.
+    /// Reports the entries for one more label that are left out together with the entry of their name.
     private mutating func nameLostHalves(of pairs: Set<DialedHost>) {
         let written = Set(entries.map(\.pattern))
         for (index, host) in file.hosts.enumerated()
@@ -124,7 +124,7 @@ public struct PinExport: Sendable {
     }
 
     /// The text, as a whole file or as a fragment for one.
-    /// - Parameter isFragment: whether only the part is made that goes into an existing file.
+    /// - Parameter isFragment: whether to make only the part for an existing file.
     /// - Throws: ``PublishingError`` `invalidInput` or `notExpressible` for Alamofire, which needs whole keys.
     public func text(isFragment: Bool = false) throws(PublishingError) -> String {
         switch format {
@@ -141,16 +141,16 @@ public struct PinExport: Sendable {
         }
     }
 
-    /// Whether the format can express nothing of it.
+    /// Whether the format cannot express any part of the file.
     public var isEmpty: Bool { !format.saysEverything && entries.isEmpty }
 
-    /// What an operator must know before the text is used: which hosts the other system would not accept.
+    /// The warnings for operators before they use the text: the hosts that the other system would not accept.
     public var warnings: [String] {
         entries.filter { format == .trustkit && $0.pins.count < 2 }
             .map { "TrustKit stops an app that has one pin for \($0.pattern)" }
     }
 
-    // MARK: What is not said
+    // MARK: Losses and notes
 
     private mutating func noteWhatIsOfTheFile() {
         if file.app != nil { note("app", "is not said") }
@@ -175,7 +175,7 @@ public struct PinExport: Sendable {
 
     private mutating func lose(_ field: String, _ what: String) { losses.append(Loss(field: field, what: what)) }
 
-    /// - Parameter isPair: whether another entry says the same of the names with one more label.
+    /// - Parameter isPair: whether another entry has the same settings for names with one more label.
     private mutating func add(_ host: PinFile.Host, at field: String, isPair: Bool) {
         guard canName(host, at: field) else { return }
         if host.pattern.scope == .subtree, !format.saysAnyDepth {
@@ -214,7 +214,7 @@ public struct PinExport: Sendable {
                 annotations: annotations))
     }
 
-    /// The names for which an entry and that for one more label differ in nothing else.
+    /// The names whose entry differs only in its pattern from that for one more label.
     private static func pairs(_ hosts: [PinFile.Host]) -> Set<DialedHost> {
         var exact: [DialedHost: PinFile.Host] = [:]
         for host in hosts where host.pattern.scope == .exact { exact[host.pattern.base] = host }
@@ -224,7 +224,7 @@ public struct PinExport: Sendable {
                 pairs.insert(host.pattern.base)
             }
         }
-        // Another entry for the name comes into its place.
+        // Another entry for the name replaces it.
         return pairs.subtracting(hosts.filter { $0.pattern.scope == .subtree }.map(\.pattern.base))
     }
 
@@ -252,8 +252,7 @@ public struct PinExport: Sendable {
         return true
     }
 
-    /// The pins that are written. They are fewer than in the file if all of them together would accept more or fewer
-    /// servers.
+    /// The pins to write. There are fewer than in the file if all of them together would accept more or fewer servers.
     private mutating func chosen(
         _ pins: [PinFile.KeyPin], of host: PinFile.Host, at field: String
     ) -> (leaves: [Pin], issuers: [Pin]) {
@@ -303,8 +302,8 @@ public struct PinExport: Sendable {
         return Day(end: end)
     }
 
-    /// Finds entries that overlap. OkHttp combines the pins of all patterns that match a host, and Apple does not say
-    /// what counts; in a pin file only one entry decides.
+    /// Finds entries that overlap. OkHttp combines the pins of all patterns that match a host, and Apple does not
+    /// document which entry applies; in a pin file only one entry applies.
     private mutating func findOverlaps() {
         guard format == .okhttp || format == .ats else { return }
         for (index, entry) in entries.enumerated() {
@@ -320,8 +319,8 @@ public struct PinExport: Sendable {
         }
     }
 
-    /// Finds hosts that are left out although an entry of the file covers them: the other system would apply the pins of
-    /// that entry to them.
+    /// Finds hosts that are left out although an entry of the file covers them: the other system would apply the pins
+    /// of that entry to them.
     private mutating func findCoveredOmissions() {
         let wide = entries.filter { $0.reach.scope != .exact }
         guard !wide.isEmpty else { return }

@@ -1,17 +1,17 @@
 public import Foundation
 public import Holdfast
 
-/// A pin file made from another system's configuration, with a list of what a pin file cannot express.
+/// A pin file made from another system's configuration, with a list of settings that a pin file cannot express.
 ///
-/// It never reads less than the system does: what it does not understand is an error with its line.
+/// It never ignores a part of the configuration: anything that it does not understand is an error with its line.
 public struct PinImport {
-    /// The certificates of a path that imported pins are for, if their system does not say.
+    /// The certificates of a path that imported pins are for, if their system does not specify them.
     public enum Role: String, Sendable, CaseIterable {
-        /// The server's own.
+        /// The server's own certificate.
         case leaf
-        /// Those above it.
+        /// The certificates above it.
         case issuer
-        /// All of them, as these systems match pins.
+        /// All certificates, as these systems match pins.
         case both
 
         fileprivate var roles: [PinFile.KeyPin.Role] {
@@ -23,7 +23,7 @@ public struct PinImport {
         }
     }
 
-    /// What another system says about a domain.
+    /// The settings of another system for a domain.
     struct Domain {
         let field: String
         /// The line on which it begins.
@@ -36,13 +36,13 @@ public struct PinImport {
         var hashes: [(text: String, line: Int)] = []
         var leaves: [(text: String, line: Int)] = []
         var issuers: [(text: String, line: Int)] = []
-        /// The last second for which the pins count.
+        /// The last second at which the pins are valid.
         var end: Date?
         var isEnforced = true
         var reportURL: String?
-        /// Whether the domain is excepted from the pins of the one above it.
+        /// Whether the domain is excluded from the pins of its parent domain.
         var isException = false
-        /// The pattern itself, if the system has patterns as a pin file has.
+        /// The pattern itself, if the system has the same kinds of patterns as a pin file.
         var pattern: HostPattern?
     }
 
@@ -52,22 +52,22 @@ public struct PinImport {
     private var foundBackups: Set<Pin> = []
     private var hosts: [PinFile.Host] = []
     private var placeholders: Set<PinExport.Loss> = []
-    /// The entries for a domain and all names under it, by the domain.
+    /// The entries for a domain and all its subdomains, by the domain.
     private var subtrees: [String: PinFile.Host] = [:]
-    /// What the file cannot express.
+    /// Settings that the file cannot express.
     public private(set) var losses: [PinExport.Loss] = []
-    /// What the file expresses in another way.
+    /// Settings that the file expresses in another way.
     public private(set) var notes: [PinExport.Loss] = []
-    /// How many hashes were read and how many names looked up, for tests. It grows with the size of the configuration.
+    /// The number of hashes read and of names looked up, for tests. It grows with the size of the configuration.
     package private(set) var steps = 0
 
     /// Reads a configuration.
     /// - Parameter data: the file.
     /// - Parameter source: the system whose configuration it is.
     /// - Parameter role: the certificates that pins are for if their system has no roles.
-    /// - Parameter backups: the pins of keys in reserve, which no other system tells from those in use.
-    /// - Throws: ``PublishingError`` `invalidDocument` that names the line of what is not understood, or `invalidInput`
-    ///   for a backup that the configuration does not have.
+    /// - Parameter backups: the pins of backup keys, which other systems do not distinguish from keys in use.
+    /// - Throws: ``PublishingError`` `invalidDocument` that names the line that is not understood, or `invalidInput`
+    ///   for a backup that the configuration does not contain.
     public init(_ data: Data, from source: Source, role: Role, backups: Set<Pin> = []) throws(PublishingError) {
         self.role = role
         self.backups = backups
@@ -110,8 +110,8 @@ public struct PinImport {
     }
 
     /// The pin file.
-    /// - Throws: ``PublishingError`` `invalidDocument` if no pin file can say it, for example because a host has more pins
-    ///   than one may have, or because no host is left.
+    /// - Throws: ``PublishingError`` `invalidDocument` if a pin file cannot express it, for example because a host has
+    ///   too many pins, or because no host is left.
     public func file() throws(PublishingError) -> PinFile {
         guard !hosts.isEmpty else {
             let reasons = losses.isEmpty ? "" : ": " + losses.map(\.text).joined(separator: "; ")
@@ -124,8 +124,8 @@ public struct PinImport {
         }
     }
 
-    /// Whether the system ever compares a name with a host. Except for OkHttp, these systems compare names as they are
-    /// written: one with a star, a scheme, a port or a dot at an end pins nothing, and must not begin to.
+    /// Whether the system ever compares the name with a host. Except for OkHttp, these systems compare names as they
+    /// are written: one with a star, a scheme, a port or a dot at an end pins nothing, and must not start to.
     private mutating func isEffective(_ domain: Domain, for source: Source) -> Bool {
         guard domain.pattern == nil, !Self.isLiteralName(domain.name) else {
             noteCapitals(of: domain, for: source)
@@ -142,7 +142,7 @@ public struct PinImport {
         return false
     }
 
-    /// Android and OkHttp make small letters of capitals in a name; TrustKit does not, and Apple does not say.
+    /// Android and OkHttp convert names to lower case; TrustKit does not, and Apple does not document it.
     private mutating func noteCapitals(of domain: Domain, for source: Source) {
         guard source == .trustkit || source == .ats, domain.name != domain.name.lowercased() else { return }
         notes.append(
@@ -155,14 +155,14 @@ public struct PinImport {
     private static func isLiteralName(_ name: String) -> Bool {
         guard name.isASCII(atMost: 255) else { return false }
         guard let host = try? DialedHost(name) else {
-            // Another fault gets its own error.
+            // Another error in the name is reported separately.
             return !name.utf8.contains(UInt8(ascii: "*")) && !name.contains("://") && !name.hasPrefix(".")
                 && !name.hasSuffix(".")
         }
         return host.port == nil && host.name.utf8.elementsEqual(name.lowercased().utf8)
     }
 
-    /// Apple does not say which of two entries decides about a host that both cover.
+    /// Apple does not document which of two entries applies to a host that both cover.
     private mutating func noteOverlaps(of domains: [Domain]) {
         let wide = Set(domains.filter(\.includesSubdomains).map { $0.name.lowercased() })
         for domain in domains {
@@ -210,7 +210,7 @@ public struct PinImport {
             steps += 1
             do {
                 let pin = try Pin("sha256/\(hash.text)")
-                // The same hash twice is one pin.
+                // A repeated hash is one pin.
                 guard seen.insert(pin).inserted else { continue }
                 let isBackup = backups.contains(pin)
                 if isBackup { foundBackups.insert(pin) }
@@ -218,7 +218,7 @@ public struct PinImport {
                     let loss = PinExport.Loss(
                         field: domain.field,
                         what: "\(pin) is \(placeholder.text), a placeholder: no key has it (line \(hash.line))")
-                    // Each role of a pin comes here.
+                    // This is reached for each role of a pin.
                     if placeholders.insert(loss).inserted { losses.append(loss) }
                     continue
                 }
@@ -240,7 +240,7 @@ public struct PinImport {
         return [name, try HostPattern("*.\(name.base.name)")]
     }
 
-    /// Adds an exception. A pin file cannot exclude a name from a pattern, but it can leave the decision to standard
+    /// Adds an exception. A pin file cannot exclude a name from a pattern, but it can leave the name to standard
     /// validation.
     private mutating func except(_ domain: Domain) throws(PublishingError) {
         do {
@@ -286,8 +286,8 @@ public struct PinImport {
         return date.addingTimeInterval(-1)
     }
 
-    /// The path of a field, whose last part a stranger may have written: a name of plain characters as it is, any other
-    /// in quotation marks, so that it forges no line.
+    /// The path of a field whose last part may come from a stranger: plain characters are written unchanged, any other
+    /// name is quoted, so that it cannot forge a line.
     static func field(_ name: String, in parent: String) -> String {
         let isPlain =
             !name.isEmpty && name.isASCII(atMost: 255)
@@ -299,8 +299,8 @@ public struct PinImport {
 
     /// An error about the configuration.
     /// - Parameters:
-    ///   - what: the configuration has or is, beginning with the verb.
-    ///   - remedy: the way out.
+    ///   - what: the problem of the configuration, beginning with a verb.
+    ///   - remedy: the fix.
     static func failure(
         _ what: String, remedy: String = "Change that in a copy of the file."
     ) -> PublishingError {

@@ -25,8 +25,8 @@ extension PinImport {
 
         /// Detects the system by the content of a file.
         /// - Parameter data: the file.
-        /// - Throws: ``PublishingError`` `invalidDocument` if the file is no configuration of a known system, or has
-        ///   pins of two.
+        /// - Throws: ``PublishingError`` `invalidDocument` if the file is not a configuration of a known system, or has
+        ///   pins of two systems.
         public init(detectedIn data: Data) throws(PublishingError) {
             let content = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
             guard let first = content.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {

@@ -1,11 +1,11 @@
 import Foundation
 import Holdfast
 
-/// A dictionary of a property list in XML, whose fields are read strictly: a field of another type than its own, or that
-/// nobody asked for, is an error with its line.
+/// A dictionary of an XML property list whose fields are read strictly: a field of another type, or an unexpected one,
+/// is an error with its line.
 ///
-/// Foundation's reader keeps no lines, drops all but one of two equal keys, and copies objects that a binary list shares,
-/// so that forty objects can grow to 2^40.
+/// Foundation's reader keeps no lines, drops all but one of several equal keys, and copies objects that a binary list
+/// shares, so that forty objects can grow to 2^40.
 struct PropertyListDictionary {
     let element: ConfigurationElement
     private(set) var entries: [(key: String, value: ConfigurationElement)] = []
@@ -22,7 +22,7 @@ struct PropertyListDictionary {
         try self.init(document.children[0], "the property list")
     }
 
-    /// - Parameter what: the element is, for the error.
+    /// - Parameter what: the description of the element, for the error.
     init(_ element: ConfigurationElement, _ what: String) throws(PublishingError) {
         guard element.isNamed("dict") else { throw element.failure("has \(what) as another type than a dictionary") }
         self.element = element
@@ -53,7 +53,7 @@ struct PropertyListDictionary {
         }
     }
 
-    /// The dictionaries in a dictionary, by their names, sorted, so that the pin file is the same each time.
+    /// The dictionaries in a dictionary, sorted by name, so that the pin file is always the same.
     func dictionaries(
         _ key: String
     ) throws(PublishingError) -> [(name: String, content: PropertyListDictionary)] {
@@ -65,7 +65,7 @@ struct PropertyListDictionary {
         return read.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// - Parameter reading: how the system reads a value that is not `<true/>` or `<false/>`.
+    /// - Parameter reading: reads a value that is not `<true/>` or `<false/>` as the system does.
     func truth(
         _ key: String, default standard: Bool, reading: (ConfigurationElement) throws(PublishingError) -> Bool?
     ) throws(PublishingError) -> Bool {
@@ -76,7 +76,7 @@ struct PropertyListDictionary {
         return truth
     }
 
-    /// An array of texts; nil if there is none.
+    /// An array of texts; nil if it is missing.
     func texts(_ key: String) throws(PublishingError) -> [(text: String, line: Int)]? {
         guard let array = try array(key) else { return nil }
         var texts: [(text: String, line: Int)] = []
@@ -87,7 +87,7 @@ struct PropertyListDictionary {
         return texts
     }
 
-    /// The elements of an array; nil if there is none.
+    /// The elements of an array; nil if it is missing.
     func array(_ key: String) throws(PublishingError) -> [ConfigurationElement]? {
         guard let value = self[key] else { return nil }
         guard value.isNamed("array") else { throw value.failure("has \(key) as another type than an array") }

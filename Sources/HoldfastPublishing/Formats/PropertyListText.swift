@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Pins in property lists of applications for Apple's platforms.
+/// Writes pins as property lists of applications for Apple's platforms.
 struct PropertyListText {
     let entries: [PinExport.Entry]
 
@@ -24,10 +24,10 @@ struct PropertyListText {
                 ]
                 lines.append("    </array>")
             }
-            // Without this key TrustKit reports to its makers.
+            // Without this key TrustKit sends reports to its developers.
             return lines + ["    <key>TSKDisableDefaultReportUri</key>", "    <true/>", "</dict>"]
         }
-        // Without this key an anchor that the user added on a Mac turns pinning off.
+        // Without this key, an anchor that the user added on a Mac disables pinning.
         let settings = ["    <key>TSKIgnorePinningForUserDefinedTrustAnchors</key>", "    <false/>"]
         return list("TSKConfiguration", settings, "TSKPinnedDomains", domains, isFragment)
     }
@@ -64,7 +64,7 @@ struct PropertyListText {
         return (isFragment ? part : Self.whole(part)).map { $0 + "\n" }.joined()
     }
 
-    /// A whole file around a fragment.
+    /// Wraps a fragment in a whole file.
     private static func whole(_ part: [String]) -> [String] {
         [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",

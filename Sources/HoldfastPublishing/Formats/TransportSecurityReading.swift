@@ -33,7 +33,8 @@ enum TransportSecurityReading {
         return domains
     }
 
-    /// Reads a list of identities. Where one of two lists were read as empty, one of the two conditions were lost.
+    /// Reads a list of identities. An empty list is an error, because reading it as missing would drop one of two
+    /// conditions.
     private static func hashes(
         _ content: PropertyListDictionary, _ key: String
     ) throws(PublishingError) -> [(text: String, line: Int)] {

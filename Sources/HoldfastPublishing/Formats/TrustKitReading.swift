@@ -4,7 +4,7 @@ import Holdfast
 /// Reads the pins of `TSKConfiguration`, alone or in an Info.plist.
 enum TrustKitReading {
     private static let domains = "TSKPinnedDomains"
-    /// The first is the constant's value. People also write the second, which TrustKit does not know.
+    /// The first is the value of the constant. People also write the second, which TrustKit does not know.
     private static let exceptions = ["kSKExcludeSubdomainFromParentPolicy", "TSKExcludeSubdomainFromParentPolicy"]
     private static let keys =
         exceptions + [
@@ -49,7 +49,7 @@ enum TrustKitReading {
             includesSubdomains: try truth(content, "TSKIncludeSubdomains", default: false))
         for key in exceptions where try truth(content, key, default: false) {
             domain.isException = true
-            // TrustKit pins the domain where it does not know the key, and else stops the app.
+            // TrustKit pins the domain if it does not know the key; otherwise it stops the app.
             guard let other = content.entries.first(where: { !$0.key.hasSameOctets(as: key) }) else { continue }
             throw (content[key] ?? content.element).failure(
                 "has \(key) beside \(other.key.quotedAddress), and TrustKit takes it only alone")
@@ -79,7 +79,7 @@ enum TrustKitReading {
         return domain
     }
 
-    /// Reads a day, from whose beginning nothing is pinned, or an instant, up to which the pins count.
+    /// Reads a day, from the beginning of which nothing is pinned, or an instant, until which the pins are valid.
     private static func end(_ value: ConfigurationElement?) throws(PublishingError) -> Date? {
         guard let value else { return nil }
         let text = try value.plainText()
@@ -95,7 +95,7 @@ enum TrustKitReading {
         return date.addingTimeInterval(-1)
     }
 
-    /// TrustKit asks `boolValue`, which a number and a text have as well.
+    /// TrustKit calls `boolValue`, which numbers and texts have as well.
     private static func truth(
         _ content: PropertyListDictionary, _ key: String, default standard: Bool
     ) throws(PublishingError) -> Bool {

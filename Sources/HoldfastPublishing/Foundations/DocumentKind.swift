@@ -1,7 +1,7 @@
 package import Foundation
 import Holdfast
 
-/// What a document seems to be. Only its reader can tell whether it is valid.
+/// The apparent kind of a document. Only its reader can decide if it is valid.
 package enum DocumentKind: String, Sendable, Encodable {
     case pinFile, signedList, listEntry, challengeAnswer, trustServerDocument, metadata, bundle, pem, der, text
 
@@ -42,7 +42,7 @@ package enum DocumentKind: String, Sendable, Encodable {
                 try reader.skipValue()
             }
         } catch {
-            // The keys before the error are enough to tell what it was meant to be.
+            // The keys before the error are enough to recognize the kind.
         }
         func has(_ key: String) -> Bool { keys.contains(Array(key.utf8)) }
         if has("signed") || has("signatures") { return .metadata }

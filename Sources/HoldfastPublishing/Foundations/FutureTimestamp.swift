@@ -1,11 +1,11 @@
 package import Foundation
 package import Holdfast
 
-/// A document that is dated further ahead of the clock than clients follow.
+/// A document whose date is further ahead of the clock than clients accept.
 package enum FutureTimestamp {
     /// Why a document's timestamp cannot be right; nil if it can.
     /// - Parameters:
-    ///   - timestamp: when its signer states that it was made.
+    ///   - timestamp: the time that the signer states.
     ///   - now: the time. A signer's clock may be ahead of it by a day.
     package static func error(_ timestamp: Date, at now: Date) -> DocumentError? {
         guard timestamp > now.addingTimeInterval(TrustedTime.longestLead) else { return nil }

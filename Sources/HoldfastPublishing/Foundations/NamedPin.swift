@@ -6,6 +6,6 @@ package struct NamedPin: Sendable, Hashable {
 
     package init(_ text: String) throws(PinError) { pin = try Pin(text) }
 
-    /// Whether it is that of a key, and not of a certificate.
+    /// Whether it is a pin of a key, and not of a certificate.
     package var isOfKey: Bool { pin.subject == .publicKey }
 }

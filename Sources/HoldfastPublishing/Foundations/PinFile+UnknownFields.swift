@@ -5,7 +5,7 @@ package import struct Foundation.Data
 extension PinFile {
     /// A field that this version ignores.
     package struct UnknownField: Sendable, Equatable {
-        /// The object that has a field. Hosts and pins are counted as they stand in the file.
+        /// The object that has a field. Hosts and pins are numbered in the order of the file.
         package enum Place: Sendable, Hashable {
             case file
             case refresh
@@ -14,13 +14,13 @@ extension PinFile {
             case pin(Int, Int)
         }
 
-        /// Where it stands, such as `hosts[3].note`, for messages.
+        /// The path of the field, such as `hosts[3].note`, for messages.
         package let path: String
         /// The object that has it.
         package let place: Place
-        /// Its name; empty if it is not ASCII.
+        /// The name of the field; empty if it is not ASCII.
         package let name: String
-        /// Its value as it stands there.
+        /// The value as it is written in the file.
         package let value: [UInt8]
     }
 
@@ -35,7 +35,7 @@ extension PinFile {
     }
 }
 
-/// Finds fields that the reader does not know at their place.
+/// Finds fields that the reader does not know in their object.
 private struct PinFileFieldSearch {
     var json: StrictJSONReader
     private(set) var found: [PinFile.UnknownField] = []

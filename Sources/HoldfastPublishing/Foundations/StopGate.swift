@@ -1,18 +1,18 @@
 import Foundation
 import Holdfast
 
-/// Lets a program that runs until it is told to stop finish the writes at hand, and begin no others.
+/// Lets a program that runs until it receives a signal finish its current writes and begin no others.
 public final class StopGate: Sendable {
     private let state = Lock((isStopped: false, writers: 0))
 
-    /// Between two looks, in microseconds.
+    /// The time between two polls, in microseconds.
     private static let pause: UInt32 = 5_000
 
     /// Makes a gate that is open.
     public init() {}
 
-    /// Begins writes that belong together, unless the program was told to stop. Call ``leave()`` when they are done.
-    /// - Returns: whether they may begin.
+    /// Begins writes that belong together, unless the program is stopping. Call ``leave()`` when they are done.
+    /// - Returns: whether the writes may begin.
     public func enter() -> Bool {
         state.withLock { state in
             guard !state.isStopped else { return false }
@@ -24,7 +24,7 @@ public final class StopGate: Sendable {
     /// Ends writes that ``enter()`` has begun.
     public func leave() { state.withLock { $0.writers -= 1 } }
 
-    /// Waits for the writes at hand. After this, none begins. It blocks the thread.
+    /// Waits for the current writes. Afterward, no write begins. Blocks the thread.
     public func stop() {
         state.withLock { $0.isStopped = true }
         while state.withLock({ $0.writers }) > 0 { usleep(Self.pause) }

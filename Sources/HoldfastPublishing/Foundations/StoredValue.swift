@@ -1,22 +1,23 @@
 public import Foundation
 import Holdfast
 
-/// A value that is written to a row of a database, and made again from it.
+/// A value that can be stored in a database row and restored from it.
 ///
 /// ```swift
 /// try await rows.insert(name: "gate", json: gate.storedJSON)
 /// let gate = try InstallationGate(storedJSON: row.json)
 /// ```
-/// The JSON is canonical: the same value gives the same octets, in every process. It has the version of its schema; a
-/// reader refuses another one, and a value that contradicts itself.
+/// The JSON is canonical: the same value gives the same bytes, in every process. It contains the version of its schema;
+/// a reader refuses other versions, and values that contradict themselves.
 public protocol StoredValue: Codable, Hashable, Sendable {
-    /// What the value is called in its JSON, so that no row is read as another kind of value.
+    /// The name of the kind of value in its JSON, so that no row is read as another kind.
     static var storedName: String { get }
 }
 
 extension StoredValue {
     /// The value as canonical JSON.
-    /// - Throws: ``PublishingError`` `invalidInput` for a value that JSON cannot say, such as a date that is no number.
+    /// - Throws: ``PublishingError`` `invalidInput` for a value that JSON cannot express, such as a date that is no
+    ///   number.
     public var storedJSON: Data {
         get throws(PublishingError) {
             let encoder = JSONEncoder()
@@ -30,8 +31,8 @@ extension StoredValue {
         }
     }
 
-    /// Makes the value that was written as ``storedJSON``.
-    /// - Throws: ``PublishingError`` `invalidInput` if it is not such a value, or contradicts itself.
+    /// Restores a value that was written as ``storedJSON``.
+    /// - Throws: ``PublishingError`` `invalidInput` if it is another kind of value, or contradicts itself.
     public init(storedJSON data: Data) throws(PublishingError) {
         guard data.count <= StoredEnvelope<Self>.maximumBytes else {
             throw PublishingError(
@@ -50,11 +51,11 @@ extension StoredValue {
     }
 }
 
-/// The JSON of a stored value: what it is, and in which version of the schema.
+/// The JSON of a stored value: its kind, and the version of the schema.
 private struct StoredEnvelope<Value: StoredValue>: Codable {
-    /// The version of the schema, which only grows.
+    /// The version of the schema, which only increases.
     static var schema: Int { 1 }
-    /// Several times what the largest inputs of an outlook take as Base64.
+    /// Several times the Base64 size of the largest inputs of an outlook.
     static var maximumBytes: Int { 256 << 20 }
 
     let value: Value
@@ -108,7 +109,7 @@ struct StoredPin: Codable {
 }
 
 extension PublishingError {
-    /// What is wrong with a value that was stored.
+    /// The error for a stored value that contradicts itself.
     static func contradiction(in name: String, _ expected: String, found: String) -> PublishingError {
         PublishingError(
             .invalidInput, of: name, expected: expected, found: found,

@@ -6,15 +6,15 @@ package import struct Foundation.Date
 /// A trust-server document that is read as strictly as a ``TrustServerDocument``, but whose signer is not checked: for
 /// display only. The author of a document also chooses the certificate inside it.
 package struct UnverifiedTrustServerDocument {
-    /// Whose hosts they are.
+    /// The customer that owns the hosts.
     package let customer: String
-    /// When the signer made it, by its own clock.
+    /// When the document was made, by the signer's clock.
     package let timestamp: Date
     /// The entries in the order of the document.
     package let entries: [TrustServerEntry]
-    /// The certificate inside that the message names as its signer's; nil where it has none.
+    /// The embedded certificate that the message names as its signer's; nil if it is missing.
     package let signer: X509Certificate?
-    /// Whether the signature verifies under the key of ``signer``; nil where there is none.
+    /// Whether the signature verifies under the key of ``signer``; nil without a signer.
     package let checkByItsSigner: SignatureCheck?
     /// Whether the digest is from before 2018, which clients refuse by default.
     package let hasLegacyDigest: Bool
@@ -45,7 +45,8 @@ package struct UnverifiedTrustServerDocument {
 }
 
 extension TrustServerDocument {
-    /// The document with the JSON that was signed: its publisher finds the keys themselves there, not only their pins.
+    /// The document with the JSON that was signed: it contains the keys themselves, which publishers need, not only
+    /// their pins.
     package static func withContent(
         verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date, limits: DocumentLimits,
         allowsLegacyDigests: Bool = true

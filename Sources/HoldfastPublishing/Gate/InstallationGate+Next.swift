@@ -3,8 +3,8 @@ package import Holdfast
 
 extension InstallationGate.Next {
     /// Reads the chain of a file.
-    /// - Throws: ``PublishingError`` `notTheHosts` if it does not begin with the host's own certificate. Whether it
-    ///   validates, the outlook says for each platform.
+    /// - Throws: ``PublishingError`` `notTheHosts` if it does not begin with the host's own certificate. The outlook
+    ///   evaluates for each platform if the chain validates.
     package init(
         _ file: ChainFile, named path: String, for host: DialedHost, at now: Date
     ) throws(PublishingError) {
@@ -17,8 +17,8 @@ extension InstallationGate.Next {
         self = .chain(file.octets)
     }
 
-    /// A warning if a certificate that is served may authenticate a client, and what is to take its place may not.
-    /// - Parameter served: what was decided about each chain that the host presents now.
+    /// A warning if a served certificate is valid for client authentication, and its replacement is not.
+    /// - Parameter served: the decisions about each chain that the host presents now.
     package func lostClientUse(of served: [TrustDecision]) -> String? {
         guard case .chain(let data) = self, let next = data.first.flatMap({ ClientUse(der: Array($0)) }),
             !next.allowsClients,
@@ -30,7 +30,7 @@ extension InstallationGate.Next {
     }
 
     /// Whether it is a chain with the leaf's key and the issuers' keys of every chain that a host presents.
-    /// - Parameter served: what was decided about each of them.
+    /// - Parameter served: the decisions about each of them.
     package func keepsKeys(of served: [TrustDecision]) -> Bool {
         guard case .chain(let data) = self, !served.isEmpty else { return false }
         let next = data.compactMap { try? X509Certificate(der: Array($0)) }
@@ -42,8 +42,8 @@ extension InstallationGate.Next {
             else {
                 return false
             }
-            // The last one is the anchor, which is not sent. A chain that has ended has no path: what was presented has its
-            // issuers then.
+            // The last certificate is the anchor, which is not sent. An expired chain has no path, so use the issuers
+            // that were presented.
             guard let path = decision.path?.certificates.dropLast() ?? decision.presentedIssuers else { return false }
             return path.dropFirst().allSatisfy { issuers.contains(Array($0.subjectPublicKeyInfo)) }
         }
@@ -51,8 +51,8 @@ extension InstallationGate.Next {
 }
 
 extension TrustDecision {
-    /// The certificates of a chain that has expired, without a root; nil if it is refused for another reason, or has one
-    /// that cannot be read.
+    /// The certificates of a chain that has expired, without a root; nil if it is refused for another reason, or if one
+    /// of them cannot be read.
     fileprivate var presentedIssuers: ArraySlice<X509Certificate>? {
         guard failure?.code == .expired, let chain else { return nil }
         let certificates = chain.certificates.prefix(16).compactMap { try? X509Certificate(der: $0) }

@@ -2,60 +2,61 @@ public import Foundation
 public import Holdfast
 import HoldfastSigning
 
-/// Says whether a certificate may be installed on a host now: whether every client that may be out there gets in with it.
+/// Decides if a certificate may be installed on a host now: only if every client in the field can connect with it.
 ///
 /// ```swift
 /// let gate = try InstallationGate(installing: .chain(next), on: host, judging: inputs, servedUntil: end)
 /// guard gate.answer == .open else { return report(gate) }
 /// ```
-/// It asks ``PublicationOutlook`` about the next certificate as if it were served from now on, and has no rule of its own
-/// about pins. It knows one thing that an outlook cannot know: that clients may hold a document from before the ones that
-/// were named.
+/// It evaluates the announced certificate with ``PublicationOutlook`` as if it were served from now on, and has no own
+/// rules about pins. It adds one fact that an outlook does not have: clients may hold a document that is older than the
+/// given ones.
 public struct InstallationGate: StoredValue {
-    /// What its result is called in stored JSON.
+    /// The name of the result in stored JSON.
     public static var storedName: String { "installationGate" }
 
-    /// What is about to be installed.
+    /// The certificate or key that is about to be installed.
     public enum Next: Sendable, Hashable, Codable {
         /// DER of the certificates, leaf first.
         case chain([Data])
-        /// DER of a SubjectPublicKeyInfo of which there is no certificate yet, such as that of a certificate request.
-        /// Nobody knows its issuers then, so only a pin of this key lets a client in.
+        /// DER of a SubjectPublicKeyInfo that has no certificate yet, such as that of a certificate request. Its
+        /// issuers are unknown, so clients can connect only if this key is pinned.
         case key(Data)
     }
 
     /// Whether it may be installed.
     public enum Answer: Sendable, Hashable, Codable {
-        /// Every client gets in, now and for the whole span.
+        /// Every client can connect, now and for the whole span.
         case open
-        /// Every client gets in now, but not until the end of the span.
+        /// Every client can connect now, but not until the end of the span.
         case ending(at: Date)
-        /// Clients would be locked out. From `until` on all get in, if what was given stays as it is, and at least for the
-        /// span unless ``InstallationGate/openUntil`` says otherwise; nil if they never will.
+        /// Clients would be locked out. From `until` on all can connect if the inputs do not change, at least for the
+        /// span unless ``InstallationGate/openUntil`` is set; nil if some never can.
         case closed(until: Date?)
-        /// Nobody can say.
+        /// The inputs do not allow an answer.
         case unknown
     }
 
     /// Whether it may be installed.
     public let answer: Answer
-    /// Why it may not, or not for long; nil for `open`.
+    /// Why it may not be installed, or only for a limited time; nil for `open`.
     public let cause: PublicationOutlook.Cause?
-    /// Which clients decided; nil for `open`, and if it is not about clients of a document.
+    /// The row of the clients that decided; nil for `open`, and if the cause is not about clients of a document.
     public let decisive: PublicationOutlook.Row?
-    /// What was judged: the next certificate, from now on.
+    /// The evaluation of the announced certificate, from now on.
     public let outlook: PublicationOutlook
-    /// The first instant at which what is served now is no longer valid; nil if that is not known.
+    /// The first instant at which the served certificate is no longer valid; nil if that is unknown.
     public let servedUntil: Date?
-    /// If it may be installed later, but clients do not get in for the whole span then: the first instant at which they no
-    /// longer do. A certificate of a few days ends so soon.
+    /// If it may be installed later, but clients can then not connect for the whole span: the first instant at which
+    /// they no longer can. This happens for certificates that last only a few days.
     public let openUntil: Date?
 
-    /// The time from which on was judged, to the second.
+    /// The beginning of the evaluated time, to the second.
     package var judgedFrom: Date { outlook.inputs.now }
 
-    /// Whether the next certificate is to be installed now although it may not be: what is served now has ended, or ends
-    /// before the wait is over, so that some clients are locked out either way, and by waiting all of them.
+    /// Whether the announced certificate should be installed now although the gate is not open. The served certificate
+    /// has ended or ends before the wait is over, so some clients are locked out in any case, and all of them if you
+    /// wait.
     public var servedEndsFirst: Bool {
         guard let servedUntil else { return false }
         return switch answer {
@@ -74,18 +75,19 @@ public struct InstallationGate: StoredValue {
         return servedUntil
     }
 
-    /// Judges.
+    /// Evaluates the installation.
     /// - Parameters:
-    ///   - next: what is about to be installed.
+    ///   - next: the certificate or key that is about to be installed.
     ///   - host: the host, with its port.
-    ///   - inputs: the documents that clients may hold, the platforms, the builds and the staleness. The span is how long
-    ///     clients must get in after the installation. The hosts are not used.
-    ///   - hasEarlierDocuments: whether clients may hold documents from before those that are given, unless these are
-    ///     older than the staleness or replace another that is given. False only for documents that were never published
-    ///     before.
-    ///   - servedUntil: the first instant at which what is served now is no longer valid; nil if that is not known.
-    ///   - keepsKeys: whether the next chain has the leaf's key and the issuers' keys of every chain that the host shows.
-    ///     Clients that pin keys then get in with it if they get in now, whatever document they hold.
+    ///   - inputs: the documents that clients may hold, the platforms, the builds and the staleness. The span is the
+    ///     time for which clients must be able to connect after the installation. The hosts are not used.
+    ///   - hasEarlierDocuments: whether clients may hold documents that are older than the given ones, unless these are
+    ///     older than the staleness or replace another given document. False only for documents that were never
+    ///     published before.
+    ///   - servedUntil: the first instant at which the served certificate is no longer valid; nil if that is unknown.
+    ///   - keepsKeys: whether the announced chain has the leaf's key and the issuers' keys of every chain that the host
+    ///     presents. Clients that pin keys and can connect now can then connect with it, no matter which document they
+    ///     hold.
     /// - Throws: ``PublishingError`` `invalidInput`.
     public init(
         installing next: Next, on host: DialedHost, judging inputs: PublicationOutlook.Inputs,
@@ -96,7 +98,7 @@ public struct InstallationGate: StoredValue {
         let outlook = try PublicationOutlook(judging: inputs)
         self.outlook = outlook
         self.servedUntil = servedUntil
-        // Certificates that documents pin change with every renewal, keys do not.
+        // A renewal changes pinned certificates, but not pinned keys.
         let isUnchanged = keepsKeys && inputs.documents.allSatisfy(\.kind.pinsKeys)
         let unnamed = hasEarlierDocuments && !isUnchanged ? Self.unnamedDocuments(inputs) : nil
         let row = outlook.decisive.map { outlook.rows[$0] }
@@ -119,9 +121,9 @@ public struct InstallationGate: StoredValue {
         openUntil = opening?.until
     }
 
-    // MARK: What is judged
+    // MARK: Evaluated inputs
 
-    /// Makes the next certificate all that the host shows, from now on.
+    /// Replaces the presentations of the host with the announced certificate, from now on.
     private static func plan(
         _ next: Next, on host: DialedHost, _ inputs: inout PublicationOutlook.Inputs
     ) throws(PublishingError) {
@@ -149,9 +151,9 @@ public struct InstallationGate: StoredValue {
         ]
     }
 
-    /// Clients may hold a document that nobody named: one from before a document that was published within the
-    /// staleness, unless those that are given took each other's place without a gap for as long. Builds keep what they
-    /// carry, so what came before it is another build.
+    /// Clients may hold a document that is not among the inputs: one from before a document that was published within
+    /// the staleness, unless the given documents replaced each other without a gap for that long. A build keeps its
+    /// document, so a document before it belongs to another build.
     private static func unnamedDocuments(
         _ inputs: PublicationOutlook.Inputs
     ) -> (until: Date, cause: PublicationOutlook.Cause)? {
@@ -173,7 +175,7 @@ public struct InstallationGate: StoredValue {
         )
     }
 
-    /// The earliest of the documents that led to one without a gap, each replaced by the next.
+    /// The earliest of the documents that led to this one, each replaced by the next without a gap.
     private static func firstNamed(
         before document: PublicationOutlook.Document, among all: [PublicationOutlook.Document]
     ) -> PublicationOutlook.Document {
@@ -190,10 +192,11 @@ public struct InstallationGate: StoredValue {
         return first
     }
 
-    // MARK: When it may be installed
+    // MARK: Time of installation
 
-    /// The first instant from which every client gets in for the whole span; if there is none within the staleness and
-    /// twice the span, the first from which they get in at all, and until when. Nil if they never do.
+    /// The first instant from which every client can connect for the whole span. If there is no such instant within the
+    /// staleness and twice the span: the first instant from which they can connect at all, and until when. Nil if they
+    /// never can.
     private static func opening(
         _ inputs: PublicationOutlook.Inputs, notBefore earliest: Date?
     ) throws(PublishingError) -> (from: Date, until: Date?)? {
@@ -219,14 +222,14 @@ public struct InstallationGate: StoredValue {
         return (next, closed.map(\.start).filter { next < $0 }.min() ?? end)
     }
 
-    /// When a row that ends does so.
+    /// The end of a row that is locked out or ending.
     private static func end(of row: PublicationOutlook.Row) -> Date? {
         row.verdict == .out ? row.start : row.verdictEnd
     }
 }
 
 extension PublicationOutlook.Document.Kind {
-    /// Whether such documents pin keys alone, and no certificates.
+    /// Whether such documents pin only keys, and no certificates.
     fileprivate var pinsKeys: Bool {
         switch self {
         case .shippedPins, .repository: true

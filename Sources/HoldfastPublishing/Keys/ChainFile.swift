@@ -3,14 +3,14 @@ package import Holdfast
 
 /// The certificates of a file, PEM or DER.
 package struct ChainFile: Sendable {
-    /// The most bytes that such a file has.
+    /// Maximum size of such a file in bytes.
     package static let maximumBytes = CertificateFile.maximumBytes
 
-    /// In the order of the file; at least one.
+    /// The certificates, in the order of the file; at least one.
     package let certificates: [X509Certificate]
 
     /// - Parameter path: the file's name for messages.
-    /// - Throws: ``PublishingError`` `unreadable` if it has no certificate, or one that cannot be read.
+    /// - Throws: ``PublishingError`` `unreadable` if the file has no certificate, or one that cannot be read.
     package init(_ data: Data, path: String) throws(PublishingError) {
         try ForeignFile(data, path: path).check(wanting: .certificate)
         guard data.first == 0x30 || data.range(of: Data("-----BEGIN ".utf8)) != nil else {
@@ -31,9 +31,9 @@ package struct ChainFile: Sendable {
         }
     }
 
-    /// The authorities that they are.
+    /// The certificates as trust anchors.
     package var anchors: TrustAnchors { TrustAnchors(certificates) }
 
-    /// DER of each.
+    /// The DER of each certificate.
     package var octets: [Data] { certificates.map { Data($0.der) } }
 }

@@ -1,9 +1,9 @@
 package import Foundation
 import Holdfast
 
-/// Recognizes files that people have but no verb reads, and knows the command that converts each of them.
+/// Recognizes files that people have but no command reads, and the command that converts each of them.
 package struct ForeignFile {
-    /// What the verb looks for in a file.
+    /// The content that the command expects in a file.
     package enum Purpose {
         case certificate, publicKey, privateKey
 
@@ -43,7 +43,8 @@ package struct ForeignFile {
         }
     }
 
-    /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
+    /// - Throws: if it is such a file. The error names the kind of file and the command, but contains none of its
+    ///   content.
     package func check(wanting purpose: Purpose) throws(PublishingError) {
         if purpose == .privateKey, hasExplicitParameters { throw Self.explicitParameters(path) }
         guard let kind else { return }
@@ -52,7 +53,7 @@ package struct ForeignFile {
             .unreadable, of: path, expected: purpose.description, found: "that it is \(text.what)", remedy: text.remedy)
     }
 
-    /// The error for an encrypted key, for verbs that do not ask for a password.
+    /// The error for an encrypted key, for commands that do not ask for a password.
     package static func encryptedKey(_ path: String, wanting purpose: Purpose) -> PublishingError {
         let file = quoted(path)
         return PublishingError(
@@ -64,7 +65,7 @@ package struct ForeignFile {
                 : "Make the pin from its public key: openssl pkey -in \(file) -pubout -out public.pem")
     }
 
-    /// The error for a private key whose elliptic curve has no name.
+    /// The error for a private key with an unnamed elliptic curve.
     /// - Parameter form: the option of openssl for the form of the file.
     static func explicitParameters(_ path: String, form: String = "") -> PublishingError {
         PublishingError(
@@ -145,7 +146,7 @@ package struct ForeignFile {
         guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else { return .empty }
         if data.starts(with: [0xFE, 0xED, 0xFE, 0xED]) { return .javaKeyStore }
         if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return .utf16(isMarked: true) }
-        // Text in ASCII, each character with a zero after it.
+        // ASCII text with a zero byte after each character.
         if data.count >= 8, data.prefix(8).enumerated().allSatisfy({ ($0.offset % 2 == 0) == ($0.element != 0) }) {
             return .utf16(isMarked: false)
         }
@@ -159,7 +160,7 @@ package struct ForeignFile {
         if openSSHPrefixes.contains(where: { data.starts(with: $0.utf8) }) { return .openSSHPublicKey }
         if data.range(of: Data("----------BEGIN ".utf8)) != nil { return .gluedPEM }
         let labels = PEMBlocks.read(data).map(\.label)
-        // If the file also has blocks that can be read, they are read, and the other blocks are reported as skipped.
+        // If the file also has readable blocks, they are read, and the other blocks are reported as skipped.
         guard labels.allSatisfy({ foreignLabels.contains($0) }) else {
             return labels.contains("TRUSTED CERTIFICATE") ? .trustedCertificate : nil
         }
@@ -173,7 +174,7 @@ package struct ForeignFile {
         }
     }
 
-    /// Whether it begins with a tag, and is or has HTML: comments and the declaration of XML may be in front.
+    /// Whether it begins with a tag, and is or contains HTML: comments and an XML declaration may precede it.
     private static func isWebPage(_ data: Data) -> Bool {
         let content = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
         guard content.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") else { return false }
@@ -188,8 +189,8 @@ package struct ForeignFile {
         "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-",
     ]
 
-    /// Recognizes DER by what follows the header of the outermost SEQUENCE: PFX begins with its version 3 (RFC 7292 4),
-    /// and ContentInfo with the identifier of signed data (RFC 2315 14).
+    /// Recognizes DER by the content after the header of the outermost SEQUENCE: PFX begins with its version 3 (RFC
+    /// 7292 4), and ContentInfo with the identifier of signed data (RFC 2315 14).
     private static func derKind(_ head: [UInt8]) -> Kind? {
         guard head.count > 2 else { return nil }
         let lengthOctets = head[1] < 0x80 ? 1 : 1 + Int(head[1] & 0x7F)

@@ -2,16 +2,15 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// The one check of what is meant to be a host's own certificate, before anything is signed, pinned or announced for it:
-/// it is an end entity's, it is for the host, clients accept its key, it has not expired, and its chain validates. A
-/// signer that accepts whatever it is given accepts an authority's certificate, and with it every other key that this
-/// authority certifies.
+/// The check of a host's own certificate before anything is signed, pinned or announced for it: it is an end-entity
+/// certificate, it is for the host, clients accept its key, it has not expired, and its chain validates. A signer
+/// without such a check would accept a CA certificate, and with it every other key that the authority certifies.
 ///
 /// ```swift
 /// let check = HostCertificateCheck(validator: PathValidator(anchors: anchors))
 /// let certificate = try check.verify(chain, for: "www.example.com", at: clock.now).certificate
 /// ```
-/// It performs no I/O. ``HostKeyCheck`` checks keys of which there is no certificate.
+/// It performs no I/O. ``HostKeyCheck`` checks keys without a certificate.
 public struct HostCertificateCheck: Sendable {
     /// A certificate that passed the check.
     public struct Passed: Sendable {
@@ -19,13 +18,13 @@ public struct HostCertificateCheck: Sendable {
         public let certificate: X509Certificate
         /// Its valid path; nil if its chain does not validate, or was not validated.
         public let path: ValidatedPath?
-        /// Why its chain does not validate, if that was allowed; nil if it does.
+        /// Why its chain does not validate, if that was allowed; nil if it validates.
         public let untrusted: TrustFailure?
     }
 
-    /// Validates the chains; nil for hosts that are pinned without validation, and where no anchors are known.
+    /// Validates the chains; nil for hosts that are pinned without validation, and if no anchors are known.
     public let validator: (any ChainValidator)?
-    /// Whether a chain that does not validate is accepted; everything else is checked all the same.
+    /// Whether a chain that does not validate is accepted; everything else is still checked.
     public let allowsUntrusted: Bool
 
     /// Makes a check.
@@ -38,13 +37,13 @@ public struct HostCertificateCheck: Sendable {
         self.allowsUntrusted = allowsUntrusted
     }
 
-    /// Checks a certificate for a name, at the later of a time and the certificate's notBefore: one that is prepared may
-    /// not be valid yet.
+    /// Checks a certificate for a name, at the later of a time and the certificate's notBefore, because a prepared
+    /// certificate may not be valid yet.
     /// - Parameters:
     ///   - chain: the certificate, and the issuers that were sent or given with it.
     ///   - name: a host; or a pattern, which the certificate must have in its subjectAltName as it is written here,
-    ///     apart from the case of letters; or another text, which must be a name in its subjectAltName or its common
-    ///     name. A text that is no host is a person's own choice, so that an authority's certificate is accepted for it.
+    ///     ignoring case; or another text, which must be a name in its subjectAltName or its common name. A text that
+    ///     is not a host is an operator's own choice, so a CA certificate is accepted for it.
     ///   - time: the current time.
     /// - Throws: ``HostCheckError``.
     public func verify(_ chain: PresentedChain, for name: String, at time: Date) throws(HostCheckError) -> Passed {
@@ -76,8 +75,8 @@ public struct HostCertificateCheck: Sendable {
         return Passed(certificate: certificate, path: nil, untrusted: failure)
     }
 
-    /// Whether the signature of a certificate verifies under the key of another, which thereby is an authority's. Anyone
-    /// can present certificates in an order of their choice, and make one with a public key of someone else.
+    /// Whether the signature of a certificate verifies under the key of another, which proves that the other is its
+    /// issuer. Anyone can present certificates in any order, and make one with the public key of another person.
     /// - Parameters:
     ///   - certificate: DER.
     ///   - issuer: DER.
@@ -87,7 +86,7 @@ public struct HostCertificateCheck: Sendable {
         return certificate.isSigned(by: issuer)
     }
 
-    /// Checks that the first certificate of a chain is not an authority's, whatever name it is for.
+    /// Checks that the first certificate of a chain is not a CA certificate, regardless of its names.
     /// - Throws: ``HostCheckError`` `notEndEntity`.
     func verifyEndEntity(_ certificates: [X509Certificate], named name: String) throws(HostCheckError) {
         guard let certificate = certificates.first else { return }

@@ -8,12 +8,13 @@ struct HostCertificateRule: Sendable {
     struct Subject: Sendable {
         let certificate: X509Certificate
         let chain: PresentedChain
-        /// The host, pattern or other text that it is meant for; nil if that is not known yet.
+        /// The host, pattern or other text of the intended certificate; nil if it is unknown.
         let name: String?
         /// Its name in errors.
         let label: String
         let time: Date
-        /// Whether a self-signed certificate that may also issue is accepted, because nothing else vouches for the host.
+        /// Whether to accept a self-signed certificate that may also issue certificates, because the host has no other
+        /// proof.
         let isSelfSignedAccepted: Bool
         /// The host; nil for a pattern or another text.
         let host: DialedHost?
@@ -35,11 +36,11 @@ struct HostCertificateRule: Sendable {
             let folded = ASCIIText.lowercased(name)
             let names = certificate.dnsNames
             if names.contains(where: { ASCIIText.lowercased($0) == folded }) { return true }
-            // `**.` is no wildcard of certificates: it stands for the domain and everything under it.
+            // `**.` is not a wildcard of certificates: it stands for the domain and all its subdomains.
             if name.utf8.starts(with: "**.".utf8), let pattern = try? HostPattern(name) {
                 return names.contains { Self.isWithin($0, pattern) }
             }
-            // Certificate authorities check only subjectAltName. Anybody can get a wildcard into a common name.
+            // Certificate authorities check only subjectAltName. Anyone can get a wildcard into a common name.
             guard !folded.contains(UInt8(ascii: "*")) else { return false }
             return certificate.subject.commonName?.hasSameOctets(as: name) ?? false
         }
@@ -50,8 +51,8 @@ struct HostCertificateRule: Sendable {
             return (try? DialedHost(base)).map(pattern.matches) ?? false
         }
 
-        /// The place of the first certificate further up that is an end entity's and, if a name is known, for it; counted
-        /// from 1.
+        /// The position, counted from 1, of the first end-entity certificate further up that is for the name, if a name
+        /// is known.
         var misplaced: (place: Int, certificate: X509Certificate)? {
             for (index, der) in chain.certificates.enumerated().dropFirst().prefix(15) {
                 guard let other = try? X509Certificate(der: der), !other.isAuthority else { continue }
@@ -64,16 +65,16 @@ struct HostCertificateRule: Sendable {
     /// Why a certificate does not meet the condition; nil if it does.
     let violation: @Sendable (Subject) -> HostCheckError?
 
-    /// All of them, in the order in which they are asked: what explains most comes first.
+    /// All rules in the order of evaluation: the most informative come first.
     static let all = [endEntity, nameIsItsOwn, keyIsAccepted, hasNotExpired]
 
-    /// It is no authority's: no cA in basicConstraints (RFC 5280 4.2.1.9), without which no client takes it for an issuer.
-    /// Common tools mark self-signed server certificates as authorities' by leaving keyUsage out; the host has the only
-    /// key that such a one certifies with, so that it stays a host's own.
+    /// It is not a CA certificate: no cA in basicConstraints (RFC 5280 4.2.1.9), without which no client accepts it as
+    /// an issuer. Common tools mark self-signed server certificates as CA certificates and omit keyUsage. Only the host
+    /// has the key of such a certificate, so it counts as the host's own.
     static let endEntity = HostCertificateRule { subject in
         let certificate = subject.certificate
         guard certificate.isAuthority else { return nil }
-        // A text that is no host is asked for by name.
+        // A text that is not a host is requested explicitly by name.
         if let name = subject.name, subject.host == nil, !name.utf8.contains(UInt8(ascii: "*")),
             subject.names(certificate)
         {
@@ -98,7 +99,7 @@ struct HostCertificateRule: Sendable {
             found: "\(found); certificate \(other.place) is \(names(of: other.certificate))")
     }
 
-    /// It is for the host (RFC 9525), or has the pattern as it is written.
+    /// It is for the host (RFC 9525), or contains the pattern as it is written.
     static let nameIsItsOwn = HostCertificateRule { subject in
         guard let name = subject.name, !subject.names(subject.certificate) else { return nil }
         let found = names(of: subject.certificate)

@@ -9,7 +9,7 @@ public struct HostCheckError: HoldfastError {
     public let code: Code
     /// The subject of the check: the name that the certificate should have, a file, or a pin.
     public let name: String
-    /// What would have been right, what was found instead, and what to do.
+    /// The expected value, the value that was found, and the fix.
     public let facts: ErrorFacts
     /// Why the chain does not validate; nil if that is not the reason.
     public let failure: TrustFailure?
@@ -28,7 +28,7 @@ public struct HostCheckError: HoldfastError {
 extension HostCheckError.Code {
     /// The certificate, key or certificate request cannot be read.
     public static var unreadable: Self { Self("Give it in PEM or DER.") }
-    /// The certificate is a certification authority's (RFC 5280 4.2.1.9, 4.2.1.3), not the host's own.
+    /// The certificate is a CA certificate (RFC 5280 4.2.1.9, 4.2.1.3), not the host's own.
     public static var notEndEntity: Self {
         Self("Put the host's own certificate first in the file, and its issuers after it.")
     }
@@ -58,7 +58,7 @@ extension HostCheckError.Code {
             "Give the pin of a real key in its place; this makes one to keep as a backup, and prints its pin: "
                 + "`holdfastctl keygen --tls HOST -o backup.key`.")
     }
-    /// The certificate request is not signed with the key that it is for (RFC 2986 4.2).
+    /// The certificate request is not signed with its own key (RFC 2986 4.2).
     public static var unsignedRequest: Self {
         Self(
             "Make the request with the private key itself: "

@@ -1,9 +1,9 @@
 public import Holdfast
 import HoldfastSigning
 
-/// The check of what is meant to be a host's own key, of which there is no certificate yet: clients accept keys of its
-/// kind and size, and a pin is not one of the placeholders that stand in public configurations. A backup that fails it is
-/// found out on the day when it is needed.
+/// The check of a host's own key that has no certificate yet: clients accept keys of its kind and size, and its pin is
+/// not one of the placeholders in public configurations. Without the check, an unusable backup would be noticed only
+/// when it is needed.
 ///
 /// ```swift
 /// try HostKeyCheck.check(key: spki, named: "backup.pem")
@@ -13,7 +13,7 @@ public enum HostKeyCheck {
     /// Checks a key.
     /// - Parameters:
     ///   - der: the DER of its SubjectPublicKeyInfo.
-    ///   - name: what errors call it, such as a file.
+    ///   - name: the name in errors, such as a file.
     /// - Throws: ``HostCheckError`` `unreadable`, `unsupportedKey` or `weakKey`.
     public static func check(key der: [UInt8], named name: String) throws(HostCheckError) {
         let key: CertificatePublicKey
@@ -35,12 +35,13 @@ public enum HostKeyCheck {
         }
     }
 
-    /// Checks a certificate request (PKCS #10, RFC 2986): its key, that it is signed with this key, and that it is for the
-    /// host if it names hosts. The signature proves only that its maker has the key, not whose key it should be.
+    /// Checks a certificate request (PKCS #10, RFC 2986): its key, its signature with this key, and its names, which
+    /// must include the host if there are any. The signature proves only that the requester has the key, not that it is
+    /// the right key.
     /// - Parameters:
     ///   - der: the DER of the request.
-    ///   - host: the host that the key is for; nil if that is not known.
-    ///   - name: what errors call it, such as a file.
+    ///   - host: the host that the key is for; nil if it is unknown.
+    ///   - name: the name in errors, such as a file.
     /// - Returns: the DER of the key's SubjectPublicKeyInfo.
     /// - Throws: ``HostCheckError``.
     public static func check(
@@ -90,7 +91,7 @@ public enum HostKeyCheck {
     /// Checks that a pin is not a placeholder.
     /// - Parameters:
     ///   - pin: of a key or a certificate.
-    ///   - name: what errors call it; nil for the pin itself.
+    ///   - name: the name in errors; nil for the pin itself.
     /// - Throws: ``HostCheckError`` `placeholder`.
     public static func check(_ pin: Pin, named name: String? = nil) throws(HostCheckError) {
         guard let placeholder = PlaceholderDigest(pin.digest) else { return }

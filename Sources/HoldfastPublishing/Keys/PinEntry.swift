@@ -5,12 +5,12 @@ import HoldfastSigning
 
 /// One certificate or key whose pins are printed. Its fields are those of the JSON objects.
 package struct PinEntry: Sendable, Encodable {
-    /// What the pin was made from.
+    /// The source of the pin.
     package enum Kind: String, Sendable, Encodable {
         case certificate, privateKey, publicKey, certificateRequest
     }
 
-    /// Where it was found: `leaf`, `issuer 1`, `anchor, not sent`, or a file.
+    /// The position or file of the certificate or key: `leaf`, `issuer 1`, `anchor, not sent`, or a file.
     package let place: String
     package let kind: Kind
     /// The subject of a certificate or request.
@@ -24,7 +24,7 @@ package struct PinEntry: Sendable, Encodable {
     package let notAfter: String?
     /// Whether it is part of a valid path; absent for files.
     package var inValidPath: Bool?
-    /// The names that the certificate has, or that the request asks for; empty for a key alone.
+    /// The names in the certificate or request; empty for a key alone.
     let dnsNames: [String]
     /// The certificate; nil for a key or a request.
     package let certificate: X509Certificate?
@@ -32,9 +32,9 @@ package struct PinEntry: Sendable, Encodable {
     package var requestSignature: SignatureCheck?
     /// The key itself, in DER.
     package let subjectPublicKeyInfo: [UInt8]
-    /// Whether it is the certificate of an authority, whose key signs those of servers.
+    /// Whether it is a CA certificate, whose key signs server certificates.
     package let isIssuer: Bool
-    /// What an operator should know about it, for example that a signature was not checked.
+    /// A remark for operators, for example that a signature was not checked.
     package var remark: String?
 
     private enum CodingKeys: CodingKey {
@@ -77,7 +77,7 @@ package struct PinEntry: Sendable, Encodable {
         isIssuer = false
     }
 
-    /// The entries of a chain as the server presented it, and of the anchor above it. Each certificate has its place.
+    /// The entries of a chain as the server presented it, and of its anchor. Each has its position.
     package static func entries(of decision: TrustDecision) -> [PinEntry] {
         let path = decision.path?.certificates ?? []
         let presented = (decision.chain?.certificates ?? []).compactMap { try? X509Certificate(der: $0) }
@@ -99,8 +99,8 @@ package struct PinEntry: Sendable, Encodable {
             .map { PinEntry($0, place: "anchor", isIssuer: true) }
     }
 
-    /// Those of several entries that are for one of several hosts. A certificate or a request is for the hosts that it
-    /// names; if it names none of them, it is for all, as a key alone is.
+    /// The entries that apply to one of several hosts. A certificate or a request applies to the hosts that it names;
+    /// if it names none of them, it applies to all, like a key alone.
     package static func entries(
         _ entries: [PinEntry], for host: DialedHost, among hosts: [DialedHost]
     ) -> [PinEntry] {
@@ -112,20 +112,20 @@ package struct PinEntry: Sendable, Encodable {
         }
     }
 
-    /// Checks that it is a host's own certificate, or a key that clients accept, before it is pinned as that. The pin of an
-    /// issuer is asked for by name, so only its key is checked.
+    /// Checks that it is a host's own certificate, or a key that clients accept, before it is pinned as such. The pin
+    /// of an issuer is requested explicitly, so only its key is checked.
     /// - Parameters:
-    ///   - name: the host or pattern that it is pinned for; nil if that is not known.
-    ///   - others: what stands in the same file, in its order.
-    ///   - anchors: those that its chain must lead to; nil if none were named.
+    ///   - name: the host or pattern that it is pinned for; nil if it is unknown.
+    ///   - others: the entries of the same file, in its order.
+    ///   - anchors: the anchors of a valid chain; nil if none were given.
     ///   - now: the current time.
-    /// - Throws: ``PublishingError`` `notTheHosts` with the place of the entry.
+    /// - Throws: ``PublishingError`` `notTheHosts` with the position of the entry.
     package func checkHost(
         _ name: String?, among others: [PinEntry] = [], trusting anchors: TrustAnchors? = nil, at now: Date
     ) throws(PublishingError) {
         do throws(HostCheckError) {
             if let certificate, !isIssuer, let name {
-                // What stands before it in the file is not misplaced, but may be its issuer.
+                // A certificate before it in the file is not misplaced, but may be its issuer.
                 let all = others.compactMap(\.certificate)
                 let before = all.prefix { $0 != certificate }.filter(\.isAuthority)
                 let rest = before + all.drop { $0 != certificate }.filter { $0 != certificate }
@@ -142,10 +142,10 @@ package struct PinEntry: Sendable, Encodable {
 
     private static let unreadableKey = "a key of an unknown kind"
 
-    /// Whether it is a key that is in no certificate yet, which makes a backup pin.
+    /// Whether it is a key without a certificate, which becomes a backup pin.
     package var isBackup: Bool { kind != .certificate }
 
-    /// One line that describes it. The time is one of UTC.
+    /// A description in one line. The time is in UTC.
     package var title: String {
         let what: String? =
             switch kind {
@@ -161,7 +161,7 @@ package struct PinEntry: Sendable, Encodable {
 }
 
 extension SubjectPublicKeyInfo {
-    /// What kind of key it is; nil when it cannot be read.
+    /// The kind of key; nil if it cannot be read.
     fileprivate var keyKind: CertificatePublicKey.Kind? {
         (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind
     }

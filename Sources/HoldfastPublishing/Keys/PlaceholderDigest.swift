@@ -1,13 +1,13 @@
 import Crypto
 import Foundation
 
-/// 32 bytes that stand in configurations in place of a digest: those that a person typed to fill a field, and the SHA-256
-/// of something that is no key, such as the nothing that a failed pipeline of openssl hands on.
+/// 32 bytes that take the place of a digest in configurations: those that a person typed to fill a field, and the
+/// SHA-256 of something that is not a key, such as the empty output of a failed openssl pipeline.
 package struct PlaceholderDigest: Sendable, Hashable {
-    /// How it came about, in words.
+    /// A description of its origin.
     package let text: String
 
-    /// - Parameter digest: 32 bytes; nil is returned for everything that may be the digest of a key.
+    /// - Parameter digest: 32 bytes. The result is nil for everything that may be the digest of a key.
     package init?(_ digest: [UInt8]) {
         if let known = Self.known[digest] {
             text = known
@@ -31,8 +31,8 @@ package struct PlaceholderDigest: Sendable, Hashable {
     /// Zero bytes at one end that are no accident: a SHA-1 leaves 12 of 32. A digest has 8 by accident once in 2^63.
     private static let filling = 8
 
-    /// The last byte is left out: Base64 ends in a character with four bits, which a repeated character need not fit.
-    /// A digest has such a pattern by accident once in 2^120.
+    /// The last byte is ignored: Base64 ends in a character with four bits, which may not fit a repeated character. A
+    /// digest has such a pattern by accident once in 2^120.
     private static func hasPattern(_ digest: [UInt8]) -> Bool {
         let octets = digest.dropLast()
         if (1...15).contains(where: { period in zip(octets, octets.dropFirst(period)).allSatisfy { $0 == $1 } }) {
@@ -43,8 +43,8 @@ package struct PlaceholderDigest: Sendable, Hashable {
         return zip(octets, octets.dropFirst()).allSatisfy { $1 &- $0 == step }
     }
 
-    /// A word that people write into a field for Base64. A digest has one of these by accident once in 2^30, and printable
-    /// text alone once in 2^45.
+    /// A word that people write into a Base64 field. A digest contains one of these by accident once in 2^30, and
+    /// consists of printable text once in 2^45.
     private static func word(in digest: [UInt8]) -> String? {
         let text = Data(digest).base64EncodedString().lowercased()
         return words.first { text.contains($0) }
@@ -57,7 +57,7 @@ package struct PlaceholderDigest: Sendable, Hashable {
 
     private static let known: [[UInt8]: String] = {
         var known: [[UInt8]: String] = [:]
-        // An empty SEQUENCE and an empty key: what a template of DER hashes before a key is in it.
+        // An empty SEQUENCE and an empty key: the input of a template for DER that has no key yet.
         let encodings: [(bytes: [UInt8], words: String)] = [
             ([], "the SHA-256 of nothing, which a failed command leaves behind"),
             ([0x0A], "the SHA-256 of an empty line"), ([0x0D, 0x0A], "the SHA-256 of an empty line"),

@@ -8,7 +8,7 @@ import SwiftASN1
 package struct PrivateKeyReader: Sendable {
     package struct Failure: Error {
         package let reason: String
-        /// Whether the key itself is good, and only its curve has no name.
+        /// Whether the key itself is usable, and only its curve is unnamed.
         package var hasExplicitParameters = false
     }
 
@@ -25,7 +25,7 @@ package struct PrivateKeyReader: Sendable {
         }
     }
 
-    /// Whether it is an EncryptedPrivateKeyInfo (RFC 5958 3): exactly an algorithm and octets.
+    /// Whether it is an EncryptedPrivateKeyInfo (RFC 5958 3): exactly an algorithm and encrypted data.
     package static func isEncrypted(_ der: [UInt8]) -> Bool {
         let parts = try? DER.sequence(try DER.parse(der), identifier: .sequence) { fields -> [ASN1Identifier] in
             var found: [ASN1Identifier] = []
@@ -84,7 +84,7 @@ package struct PrivateKeyReader: Sendable {
         case Self.rsaEncryption:
             return Array(try rsa(key).derRepresentation)
         case Self.rsassaPSS:
-            // Certificates for this key say that it is only for PSS, and the pin hashes what they say.
+            // Certificates for this key state that it is only for PSS, and the pin hashes that statement.
             let bits = ASN1BitString(bytes: Array(try rsa(key).pkcs1DERRepresentation)[...])
             var writer = DER.Serializer()
             try writer.appendConstructedNode(identifier: .sequence) { inside in

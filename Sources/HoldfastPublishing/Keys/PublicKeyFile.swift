@@ -2,11 +2,11 @@ package import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Reads everything that contains a public key from a file in PEM or DER.
+/// Reads everything with a public key from a file in PEM or DER.
 package struct PublicKeyFile {
     package struct Content: Sendable {
         package var entries: [PinEntry] = []
-        /// What was left out, and why that does no harm.
+        /// The skipped parts, and why skipping them is harmless.
         package var notes: [String] = []
     }
 
@@ -74,7 +74,7 @@ package struct PublicKeyFile {
         }
     }
 
-    /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
+    /// DER does not state its kind, so each kind is tried. No two kinds can be mistaken for one another.
     package func entry(ofDER der: [UInt8]) throws(PublishingError) -> PinEntry {
         if let entry = try? certificate(der, place: path) { return entry }
         if let entry = try? request(der, place: path) { return entry }

@@ -1,8 +1,8 @@
 import Holdfast
 
 extension PublishingError {
-    /// The error of a check of a host's own certificate or key.
-    /// - Parameter subject: what it is about; nil for what was checked.
+    /// Makes an error from a failed check of a host's own certificate or key.
+    /// - Parameter subject: the subject of the error; nil for that of the check.
     package init(_ error: HostCheckError, of subject: String? = nil) {
         self.init(
             .notTheHosts, of: subject ?? error.name, expected: error.expected,

@@ -2,22 +2,22 @@ package import Foundation
 package import Holdfast
 package import HoldfastSigning
 
-/// What a change does to a signed list. Its octets come from a ``PinListDraft``, and are what clients accept.
+/// The effect of a change to a signed list. Its bytes come from a ``PinListDraft``, and are what clients accept.
 package struct ListChange: Sendable {
-    /// The list as it was; nil if there was none.
+    /// The list before the change; nil if it did not exist.
     package let old: Data?
-    /// The list as it is then.
+    /// The list after the change.
     package let new: Data
     private let before: [FingerprintEntry]
     private let after: [FingerprintEntry]
 
-    /// Changes a list and checks the result as clients do, so that no list is published that they would refuse.
+    /// Changes a list and checks the result as clients do, so that a list that they would refuse is never published.
     /// - Parameters:
-    ///   - old: the list; nil to begin one.
+    ///   - old: the list; nil to begin a new one.
     ///   - name: its name for messages.
-    ///   - key: the key that signed it, and that signs the new one.
+    ///   - key: the key that signed it, and that signs the new list.
     ///   - body: changes the entries and writes the document.
-    /// - Throws: ``PublishingError``, or what `body` throws. Nothing was written.
+    /// - Throws: ``PublishingError``, or the error of `body`. Nothing was written.
     package init(
         of old: Data?, named name: String, signedBy key: DocumentPublicKey,
         _ body: (inout PinListDraft) throws -> Data
@@ -51,10 +51,10 @@ package struct ListChange: Sendable {
         }
     }
 
-    /// How many entries the list has then.
+    /// The number of entries after the change.
     package var count: Int { after.count }
 
-    /// Both versions as clients read them; the old one is nil if there was no list.
+    /// Both versions as clients read them; the old one is nil if the list did not exist.
     package func versions(
         named name: String, signedBy key: DocumentPublicKey, at now: Date
     ) throws(PublishingError) -> (old: PublishedPins?, new: PublishedPins) {
@@ -68,7 +68,7 @@ package struct ListChange: Sendable {
 
     // MARK: Entries
 
-    /// What became of entries that were signed, for people and for JSON.
+    /// The result for signed entries, for people and for JSON.
     package struct Signed: Sendable, Encodable {
         package enum Change: String, Sendable, Encodable {
             case added, replaced, unchanged
@@ -88,7 +88,7 @@ package struct ListChange: Sendable {
         }
     }
 
-    /// What became of new entries.
+    /// The result for new entries.
     package func signed(_ entries: [FingerprintEntry], at now: Date) -> [Signed] {
         PinListDraft(entries).entries.map { entry in
             let change: Signed.Change =
@@ -98,18 +98,18 @@ package struct ListChange: Sendable {
         }
     }
 
-    /// The entries that are gone.
+    /// The removed entries.
     package func removed(at now: Date) -> [FingerprintListReport.Entry] {
         before.filter { old in !after.contains { Self.areAlike($0, old) && $0.depth == old.depth } }
             .map { .init($0, now: now) }
     }
 
-    /// The names that have one fingerprint then.
+    /// The names that have one fingerprint after the change.
     package func namesWithoutBackup(at now: Date) -> [String] {
         PinListDraft(after).namesWithoutBackup(at: now)
     }
 
-    /// Names are compared octet by octet, as clients do.
+    /// Names are compared byte by byte, as clients do.
     private static func areAlike(_ one: FingerprintEntry, _ other: FingerprintEntry) -> Bool {
         one.name.utf8.elementsEqual(other.name.utf8) && one.pin == other.pin
     }

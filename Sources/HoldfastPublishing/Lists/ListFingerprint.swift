@@ -1,11 +1,11 @@
 package import Holdfast
 
-/// The SHA-256 of a certificate as people name it: in hexadecimal as the reference tool takes it, in Base64 as lists have
-/// it, or as a pin.
+/// The SHA-256 of a certificate as people write it: in hexadecimal as the reference tool accepts it, in Base64 as lists
+/// contain it, or as a pin.
 package struct ListFingerprint: Sendable, Hashable {
     package let pin: Pin
 
-    /// - Throws: ``PublishingError`` `invalidInput` if the text is something else.
+    /// - Throws: ``PublishingError`` `invalidInput` if the text has another form.
     package init(_ text: String) throws(PublishingError) {
         guard !text.hasPrefix("sha256/") else {
             throw PublishingError(

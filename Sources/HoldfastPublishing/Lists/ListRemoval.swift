@@ -2,13 +2,13 @@ package import Foundation
 import Holdfast
 package import HoldfastSigning
 
-/// The entries that are taken out of a list, with what that does to clients.
+/// The entries that are removed from a list, and the effect on clients.
 package struct ListRemoval: Sendable {
-    /// What is removed.
+    /// The removed entries.
     package let removed: [FingerprintListReport.Entry]
-    /// Names that have no live entry then. Clients that know one refuse such a list.
+    /// Names without a live entry after the removal. Clients that know one refuse such a list.
     package let orphans: [String]
-    /// The names of live entries that are removed, apart from the orphans: hosts that can be asked.
+    /// The names of removed live entries, apart from the orphans: hosts that can be probed.
     package let changedNames: [String]
 
     /// Removes the expired entries.
@@ -23,7 +23,8 @@ package struct ListRemoval: Sendable {
     ///   - draft: the list.
     ///   - name: its name for messages.
     ///   - retires: whether a name may lose its last live entry.
-    /// - Throws: ``PublishingError`` `invalidDocument` if it has no such entry, or if a name would lose its last one.
+    /// - Throws: ``PublishingError`` `invalidDocument` if the list has no such entry, or if a name would lose its last
+    ///   one.
     package init(
         of subjects: [String], from draft: inout PinListDraft, named name: String, retiring retires: Bool, at now: Date
     ) throws(PublishingError) {

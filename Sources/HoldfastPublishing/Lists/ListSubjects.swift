@@ -2,8 +2,8 @@ package import Foundation
 package import Holdfast
 import HoldfastSigning
 
-/// The certificates for which entries of a list are made, each with the names that it is listed for. What a server shows is
-/// no reason to vouch for it: every certificate is checked first.
+/// The certificates for which entries of a list are made, each with the names that it is listed for. A certificate is
+/// not listed only because a server presents it: every certificate is checked first.
 package struct ListSubjects: Sendable {
     /// A certificate with the issuers that came with it.
     private struct Subject {
@@ -12,13 +12,13 @@ package struct ListSubjects: Sendable {
         let names: [String]
     }
 
-    /// What is demanded of certificates.
+    /// The requirements for certificates.
     package struct Rules: Sendable {
         /// Whether chains that do not validate are accepted.
         package var allowsUntrusted = false
-        /// How far above the server's own certificate the certificate stands that is listed.
+        /// How far the listed certificate is above the server's own certificate.
         package var depth = 0
-        /// For how long clients may use an older list.
+        /// Maximum time for which clients may use an older list.
         package var staleness: Duration
 
         package init(staleness: Duration) { self.staleness = staleness }
@@ -27,9 +27,9 @@ package struct ListSubjects: Sendable {
     /// The entries of certificates that passed.
     package struct Passed: Sendable {
         package let entries: [FingerprintEntry]
-        /// What the operator has to make sure of in another way.
+        /// The facts that the operator has to verify in another way.
         package var warnings: [String] = []
-        /// Why certificates must not be listed; nothing should be signed unless it is empty.
+        /// Why certificates must not be listed; sign only if this is empty.
         package var problems: [String] = []
 
         /// The names of the entries.
@@ -48,8 +48,8 @@ package struct ListSubjects: Sendable {
         self.now = now
     }
 
-    /// Adds each chain that a host shows, at each address and for each kind of key. Different clients see different ones,
-    /// and a list with only one of them locks the other clients out.
+    /// Adds each chain that a host presents, at each address and for each kind of key. Different clients see different
+    /// chains, and a list with only one of them locks the other clients out.
     package mutating func add(_ chains: [PresentedChain], of host: DialedHost, named source: String) {
         var known: Set<PresentedChain> = []
         for chain in chains where known.insert(chain).inserted {
@@ -58,7 +58,7 @@ package struct ListSubjects: Sendable {
     }
 
     /// Adds the first certificate of a file, with its issuers behind it.
-    /// - Throws: ``PublishingError`` `invalidInput` if nobody says what it is to be listed for.
+    /// - Throws: ``PublishingError`` `invalidInput` if the name to list it for is unknown.
     package mutating func add(_ certificates: [X509Certificate], ofFile path: String) throws(PublishingError) {
         guard let leaf = certificates.first else {
             throw PublishingError(.unreadable, of: path, expected: "a certificate", found: "none")
@@ -139,7 +139,7 @@ package struct ListSubjects: Sendable {
         }
     }
 
-    /// Makes entries for a certificate of which only the fingerprint is known.
+    /// Makes entries for a certificate whose fingerprint alone is known.
     package static func passed(
         _ fingerprint: ListFingerprint, for names: [String], expires: Int64, depth: Int, at now: Date
     ) throws(PublishingError) -> Passed {
@@ -188,7 +188,7 @@ package struct ListSubjects: Sendable {
     }
 
     /// The name as it is listed: a host in the canonical form in which clients look it up. If only the case of letters
-    /// differs, which clients ignore, it stays as the operator wrote it. So does a name that is not a host.
+    /// differs, which clients ignore, the operator's form is kept. A name that is not a host is kept as well.
     private static func listed(_ name: String) -> String {
         let isWildcard = name.utf8.starts(with: "*.".utf8)
         let rest = isWildcard ? String(decoding: name.utf8.dropFirst(2), as: UTF8.self) : name

@@ -1,11 +1,11 @@
 import Foundation
 import Holdfast
 
-/// What was sent to a server with challenges, and how it signed its response.
+/// A challenge that was sent to a server, and the signature of its response.
 package struct ChallengeExchange: Sendable {
-    /// The challenge, as a client sends it.
+    /// The challenge, in the form in which a client sends it.
     package let challenge: String
-    /// The header with the signature; empty if there was none.
+    /// The header with the signature; empty if it was missing.
     package let signature: String
 
     package init(challenge: String, signature: String) {
@@ -13,7 +13,7 @@ package struct ChallengeExchange: Sendable {
         self.signature = signature
     }
 
-    /// A challenge that nobody has sent before.
+    /// Makes a fresh random challenge.
     package static func newChallenge(using generator: inout some RandomNumberGenerator) -> String {
         CanonicalBase64.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }

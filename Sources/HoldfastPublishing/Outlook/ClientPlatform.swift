@@ -1,11 +1,11 @@
 import Foundation
 import Holdfast
 
-/// A platform as its clients validate: with its own anchors and lists, and with verified paths remembered.
+/// A platform as its clients validate: with its own anchors and revocation lists, and a cache of verified paths.
 struct ClientPlatform: Sendable {
     let name: String
     let validator: PathValidator
-    /// When its anchors and lists begin and end, whatever the chain.
+    /// The times at which its anchors and lists begin and end, independent of the chain.
     let boundaries: [Int64]
 
     init(_ platform: PublicationOutlook.Platform) throws(PublishingError) {
@@ -39,7 +39,7 @@ struct ClientPlatform: Sendable {
             }
     }
 
-    /// The first seconds at which certificates are valid, and are no longer.
+    /// The first seconds at which certificates become valid, and at which they are no longer valid.
     static func boundaries(of certificates: [X509Certificate]) -> [Int64] {
         certificates.flatMap { [$0.notBefore.wholeSeconds, $0.notAfter.wholeSeconds + 1] }
     }

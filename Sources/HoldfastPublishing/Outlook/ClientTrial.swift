@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-/// A client with a document before a chain of a host: what it decides at any second.
+/// Evaluates a chain of a host as a client with a document does, at any second.
 struct ClientTrial {
-    /// How the client fares.
+    /// The result for the client.
     struct Status: Sendable {
         let getsIn: Bool
         var isGrace = false
@@ -11,7 +11,7 @@ struct ClientTrial {
         var words = ""
         var notices: [String] = []
 
-        /// Whether both fare the same; their words may name ages.
+        /// Whether both results are the same. Their texts may differ, because they name ages.
         func isSame(as other: Status) -> Bool {
             getsIn == other.getsIn && isGrace == other.isGrace && code == other.code && notices == other.notices
         }
@@ -24,7 +24,7 @@ struct ClientTrial {
     private let pinning: Pin.Subject?
     private let isBeginning: Bool
 
-    /// - Parameter pins: what the client sees of the document's pins.
+    /// - Parameter pins: transforms the document's pins into those that the client sees.
     init(
         _ held: HeldDocument, pinning: Pin.Subject?, isBeginning: Bool, host: DialedHost, chain: PresentedChain,
         validator: any ChainValidator, seeing pins: (any PinSource) -> any PinSource = { $0 }
@@ -61,23 +61,23 @@ struct ClientTrial {
             words: isGrace ? "past its time, and only accepted until \(Self.text(held.end))" : "", notices: notices)
     }
 
-    /// What the client decides; nil if it refuses the document.
+    /// The client's decision; nil if it refuses the document.
     func decision(at second: Int64) -> TrustDecision? { policy?.evaluate(trust, at: Date(wholeSeconds: second)) }
 
-    /// Whether a decision rests on pins that are past their time.
+    /// Whether a decision depends on pins that are in their grace period.
     func isByGrace(_ decision: TrustDecision, at second: Int64) -> Bool {
         decision.findings.contains { $0.kind == .pastTheirTime }
             || (held.unreportedGrace.map { $0 <= second } ?? false) && !hasEnded(at: second)
     }
 
-    /// When what the source requires of the host changes, as far as it can be told at a time.
+    /// The times at which the source's requirements for the host change, as known at a given time.
     func pinEnds(at second: Int64) -> [Int64] {
         held.pinEnds(of: host, pinning, at: second)
     }
 
     private func hasEnded(at second: Int64) -> Bool { held.end.map { $0.wholeSeconds <= second } ?? false }
 
-    /// What grace follows.
+    /// The reason for the grace.
     private var graceCode: PublicationOutlook.Cause.Code {
         if case .trustServer = held.content { .document } else { .pins }
     }

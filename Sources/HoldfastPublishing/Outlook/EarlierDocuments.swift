@@ -2,15 +2,15 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What clients may still hold because they have not asked since another document took its place, and how far that is
-/// known.
+/// The documents that clients may still hold because they have not fetched since the replacement, and the limits of
+/// that knowledge.
 package struct EarlierDocuments: Sendable {
     /// The documents, each with the time at which it was replaced.
     package var documents: [PublicationOutlook.Document]
-    /// What was replaced within the staleness and cannot be judged, a sentence each: clients that hold it may be locked
-    /// out, and nobody knows.
+    /// The documents that were replaced within the staleness and cannot be evaluated, one sentence each. It is unknown
+    /// if clients that hold them are locked out.
     package var gaps: [String]
-    /// Which earlier documents were not looked for, a sentence each. A verdict is relative to it.
+    /// The earlier documents that were not looked up, one sentence each. They are assumptions of a verdict.
     package var premises: [String]
 
     package init(
@@ -21,15 +21,15 @@ package struct EarlierDocuments: Sendable {
         self.premises = premises
     }
 
-    /// Adds what else is known.
+    /// Adds further documents, gaps and premises.
     package mutating func add(_ other: EarlierDocuments) {
         documents += other.documents
         gaps += other.gaps.filter { !gaps.contains($0) }
         premises += other.premises.filter { !premises.contains($0) }
     }
 
-    /// Adds documents that somebody has named. They fill as many gaps as there are of them: with fewer, nobody knows what
-    /// the rest was. A document that is named for several roots counts once.
+    /// Adds documents that the operator has named. Each fills one gap; with fewer documents than gaps, the others
+    /// remain unknown. A document that is named for several roots counts once.
     package mutating func name(_ named: [PublicationOutlook.Document]) {
         guard !named.isEmpty else { return }
         documents += named
@@ -39,8 +39,8 @@ package struct EarlierDocuments: Sendable {
 }
 
 extension PublicationOutlook.Document {
-    /// A repository's bundle, or a pin file that is about to be one, for clients that dial only the hosts that it names.
-    /// When a host is added to the pins, nobody who has earlier ones connects to it yet.
+    /// A repository's bundle, or a pin file that is about to become one, for clients that dial only the hosts that it
+    /// names. If a host is added to the pins, clients with earlier pins do not connect to it yet.
     func ofOwnHosts(at time: Date) -> Self {
         guard hosts == nil, !isCarriedAlone else { return self }
         let file: PinFile

@@ -1,7 +1,7 @@
 package import Foundation
 package import Holdfast
 
-/// The pins of a verified list as a client would use them, for tools that check whether it would get in.
+/// The pins of a verified list as a client would use them, for tools that check if the client could connect.
 package struct FingerprintListPins: PinSource {
     private let snapshot: StoreSnapshot
     private let configuration = CertStoreConfiguration(serviceURL: URL(filePath: "/"), publicKey: "")
@@ -17,10 +17,10 @@ package struct FingerprintListPins: PinSource {
             document: DocumentSnapshot(content: content, trustedTime: TrustedTime()), fallback: .empty)
     }
 
-    /// The first instant at which no entry counts anymore; nil without entries.
+    /// The first instant at which all entries have expired; nil without entries.
     package var end: Date? { snapshot.table.latestEnd.map(Date.init(wholeSeconds:)) }
 
-    /// Why a client that holds this list keeps it at a time when it is served another; nil if it takes the other.
+    /// Why a client that holds this list keeps it when it is served another at a time; nil if it takes the other.
     package func refusal(of new: FingerprintListPins, at time: Date) -> DocumentError? {
         do throws(DocumentError) {
             try new.snapshot.content?.checkReplaces(
@@ -35,7 +35,7 @@ package struct FingerprintListPins: PinSource {
         PinAnswer(snapshot.content(for: question, under: configuration, at: question.time), at: question.time)
     }
 
-    /// Whether the list has an entry for a host, or a wildcard that covers it, whatever has expired.
+    /// Whether the list has an entry for a host, or a wildcard that covers it, expired or not.
     func names(_ host: DialedHost) -> Bool {
         guard case .none(.notCovered, _) = answer(to: PinQuestion(host: host, time: .distantPast)).content else {
             return true

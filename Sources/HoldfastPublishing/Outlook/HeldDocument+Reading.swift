@@ -2,9 +2,9 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-// What clients make of the octets of a document.
+// Reads the bytes of a document as clients do.
 extension HeldDocument {
-    /// A trust server's clients take no document that was made longer ago.
+    /// The age from which a trust server's clients refuse a document.
     static let usualRenewalInterval: Duration = .seconds(600)
 
     static func content(of document: PublicationOutlook.Document, at now: Date) -> Content {
@@ -15,7 +15,7 @@ extension HeldDocument {
         }
     }
 
-    /// A trust server's document as its rounds sign it anew at every time.
+    /// Reads a trust server's document as if its rounds always re-signed it in time.
     static func renewed(_ document: PublicationOutlook.Document, at now: Date) -> Content {
         do {
             return try read(document, at: now, lifetime: .seconds(longestTime))
@@ -24,7 +24,7 @@ extension HeldDocument {
         }
     }
 
-    /// Whether a machine signs the document anew, and did so in time.
+    /// Whether a machine re-signs the document, and did so in time.
     static func hasFreshRounds(_ document: PublicationOutlook.Document, _ content: Content, at now: Date) -> Bool {
         guard document.replaced.map({ now < $0 }) ?? true else { return false }
         let (interval, last): (Duration?, Date) =
@@ -32,7 +32,7 @@ extension HeldDocument {
             case .trustServer(let pins): (document.renewalInterval ?? usualRenewalInterval, pins.timestamp)
             default: (document.renewalInterval, document.lastRenewal ?? document.published)
             }
-        // A round of the future proves nothing.
+        // A round in the future proves nothing.
         return interval.map { last <= now && now.timeIntervalSince(last) <= $0.inSeconds } ?? false
     }
 
@@ -62,7 +62,7 @@ extension HeldDocument {
             if let lifetime { configuration.maximumAge = lifetime }
             return .trustServer(try TrustServerDocumentPins(read, configuration))
         case .repository(let root, let shippedGrace):
-            // Clients take a document's issue time for at most a day more than their own.
+            // Clients accept an issue time that is at most one day ahead of their own time.
             let latest = max(document.published, now).addingTimeInterval(TrustedTime.longestLead)
             return .repository(
                 try PinBundlePins(
@@ -78,7 +78,7 @@ extension HeldDocument {
 }
 
 extension PublicationOutlook.Document.Kind {
-    /// Whether the same clients hold both kinds, so that one document can take the place of another.
+    /// Whether the same clients hold both kinds, so that one document can replace another.
     func isForSameClients(as other: Self) -> Bool {
         switch (self, other) {
         case (.staticList(let one), .staticList(let two)): one.utf8.elementsEqual(two.utf8)

@@ -2,9 +2,9 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// A document as its clients hold it: verified by their own code, or why they refuse it.
+/// A document as its clients hold it: verified by their own code, or the reason why they refuse it.
 struct HeldDocument: Sendable {
-    /// What clients made of the octets.
+    /// The content as clients read it.
     enum Content: Sendable {
         case pinFile(PinFile)
         case list(FingerprintListPins)
@@ -14,27 +14,28 @@ struct HeldDocument: Sendable {
         case refused(String)
     }
 
-    /// A time from which on clients that begin, with nothing but what their build carries, fare the same.
+    /// A time from which new clients, with only the content of their build, have the same result.
     struct Beginning: Sendable {
         let second: Int64
-        /// Why they get no pins; nil if they do.
+        /// Why they get no pins; nil if they get them.
         let refusal: (code: PublicationOutlook.Cause.Code, words: String)?
     }
 
     let index: Int
     let document: PublicationOutlook.Document
     let content: Content
-    /// Whether a machine signs it anew and its rounds go on.
+    /// Whether a machine re-signs it and its rounds continue.
     let isRenewed: Bool
     /// The hosts that its clients dial; nil for all.
     let patterns: [HostPattern]?
-    /// When its access changes by itself, whatever the host: the ends of documents and the beginnings of grace.
+    /// The times at which its effect changes for every host: the ends of documents and the beginnings of grace.
     let boundaries: [Int64]
-    /// How clients that begin fare, in the order of time; empty for kinds whose clients begin like all others.
+    /// The results for new clients, in the order of time; empty for kinds whose new clients do not differ from others.
     let beginnings: [Beginning]
     /// The first instant at which clients stop using it, grace included; nil if it never ends.
     let end: Date?
-    /// For how many seconds after it was signed clients use it, where a machine signs it anew; nil for other kinds.
+    /// For a document that a machine re-signs, the number of seconds for which clients use it after it was signed; nil
+    /// for other kinds.
     let lifetime: TimeInterval?
 
     init(_ index: Int, _ inputs: PublicationOutlook.Inputs) throws(PublishingError) {
@@ -93,7 +94,7 @@ struct HeldDocument: Sendable {
         }
     }
 
-    /// Where clients get their pins from; nil if they refuse the document.
+    /// The source of pins for clients; nil if they refuse the document.
     var source: (any PinSource)? {
         switch content {
         case .pinFile(let file): file
@@ -104,7 +105,7 @@ struct HeldDocument: Sendable {
         }
     }
 
-    /// The kinds of its clients, with what each pins.
+    /// The kinds of its clients, with the subject that each pins.
     var clients: [(client: PublicationOutlook.Client, pinning: Pin.Subject?)] {
         switch document.kind {
         case .shippedPins: return [(.shippedPins, nil)]
@@ -119,18 +120,18 @@ struct HeldDocument: Sendable {
         }
     }
 
-    /// Whether clients that begin fare in another way than those that hold it.
+    /// Whether new clients have another result than those that hold it.
     var hasBeginnings: Bool { document.replaced == nil && !beginnings.isEmpty && !isOnlyCarried }
 
-    /// Whether clients have it from their build alone.
+    /// Whether clients have it only from their build.
     var isOnlyCarried: Bool { document.kind == .shippedPins }
 
-    /// Why clients that begin at a time get no pins; nil if they do.
+    /// Why new clients get no pins at a time; nil if they get them.
     func refusal(at second: Int64) -> (code: PublicationOutlook.Cause.Code, words: String)? {
         beginnings.last { $0.second <= second }?.refusal
     }
 
-    /// When what the document requires of a host changes, as far as it can be told at a time.
+    /// The times at which the document's requirements for a host change, as known at a given time.
     func pinEnds(of host: DialedHost, _ pinning: Pin.Subject?, at second: Int64) -> [Int64] {
         let question = PinQuestion(host: host, time: Date(wholeSeconds: second), subject: pinning)
         guard case .required(let pins) = source?.answer(to: question).content else { return [] }
@@ -139,22 +140,22 @@ struct HeldDocument: Sendable {
 
     func isDialed(_ host: DialedHost) -> Bool { patterns.map { $0.contains { $0.matches(host) } } ?? true }
 
-    /// The documents with which clients decide about a host.
+    /// The documents that apply to a host.
     ///
-    /// A build asks a source only for hosts that it was built to dial with it. So what it carries and nobody replaces
-    /// restricts no host that it does not name: the platform or another source of the app decides there. A host that it
-    /// names with other ports, or as retired, it refuses. When a host is added to a published document, nobody who holds an
-    /// earlier one connects to it yet.
+    /// A build queries a source only for hosts that it was built to dial with it. A document in builds that is not
+    /// replaced therefore does not restrict hosts that it does not name: the platform or another source of the app
+    /// decides there. A host that it names with other ports, or as retired, is refused. If a host is added to a
+    /// published document, clients with an earlier one do not connect to it yet.
     static func deciding(about host: DialedHost, among documents: [HeldDocument]) -> [HeldDocument] {
         let dialed = documents.filter { $0.isDialed(host) }
         let governing = dialed.filter { $0.governs(host) }
-        // If no source names the host, what an app says that asks one of them all the same is a refusal.
+        // If no source names the host, an app that queries one of them nevertheless gets a refusal.
         return governing.isEmpty ? dialed : governing
     }
 
-    /// Whether its pins decide about a host where clients have other sources as well.
+    /// Whether its pins apply to a host for which clients have other sources as well.
     private func governs(_ host: DialedHost) -> Bool {
-        // Somebody has said which hosts its clients dial.
+        // The inputs specify which hosts its clients dial.
         guard patterns == nil, document.isCarriedAlone || document.replaced != nil else { return true }
         switch content {
         case .pinFile(let file): return file.host(for: host) != nil
@@ -167,7 +168,7 @@ struct HeldDocument: Sendable {
         }
     }
 
-    /// Whether another document takes the place of this one for the same clients.
+    /// Whether another document replaces this one for the same clients.
     func isSucceeded(by other: HeldDocument) -> Bool {
         other.index != index && other.document.replaced == nil && other.document.published >= document.published
             && other.document.kind.isForSameClients(as: document.kind)
@@ -213,7 +214,7 @@ struct HeldDocument: Sendable {
 }
 
 extension PinFile {
-    /// The first instant of the grace that follows its last second; nil if it has none.
+    /// The first instant of the grace period after its last second; nil if it has none.
     fileprivate var graceBegins: Date? {
         guard let notAfter, let end else { return nil }
         let begins = Date(wholeSeconds: notAfter.wholeSeconds + 1)
@@ -222,15 +223,15 @@ extension PinFile {
 }
 
 extension PublicationOutlook.Document {
-    /// Whether builds carry it and nobody gets it from a server: a pin file, or a bundle with which an app starts.
+    /// Whether it exists in builds and is not served to clients: a pin file, or a bundle with which an app starts.
     var isCarriedAlone: Bool { !appVersions.isEmpty && (kind == .shippedPins || isNeverServed) }
 
-    /// Whether it was replaced when it was published, so that only builds can have it.
+    /// Whether it was replaced at the time of its publication, so that only builds can have it.
     var isNeverServed: Bool { !appVersions.isEmpty && (replaced.map { $0 <= published } ?? false) }
 }
 
 extension HeldDocument {
-    /// When grace begins for clients that do not report it themselves; nil if there is none, or they report it.
+    /// When grace begins for clients that do not report it themselves; nil if there is no grace, or they report it.
     var unreportedGrace: Int64? {
         guard case .pinFile(let file) = content else { return nil }
         return file.graceBegins?.wholeSeconds

@@ -5,14 +5,15 @@ import Holdfast
 struct HoldingPeriod: Sendable {
     let holders: PublicationOutlook.Holders
     let begins: Int64
-    /// The first second after it.
+    /// The first second after the period.
     let ends: Int64
 
-    /// Those of a document, in the order of ``PublicationOutlook/Holders``, whatever the outlook's span.
+    /// The holding periods of a document, in the order of ``PublicationOutlook/Holders``, independent of the outlook's
+    /// span.
     /// - Parameters:
     ///   - held: the document.
     ///   - all: all documents of the outlook.
-    ///   - stuck: whether its clients keep it, because they refuse what took its place.
+    ///   - stuck: whether its clients keep it, because they refuse the replacement.
     static func all(
         of held: HeldDocument, among all: [HeldDocument], isStuck: Bool, _ inputs: PublicationOutlook.Inputs
     ) -> [HoldingPeriod] {
@@ -20,14 +21,14 @@ struct HoldingPeriod: Sendable {
         let published = document.published.wholeSeconds
         let carried = carriedEnd(of: document, inputs.appVersions)
         let replaced = document.replaced?.wholeSeconds
-        // A client whose document has ended as a whole does not decide before it has the next one.
+        // A client whose document has ended as a whole does not evaluate before it has the next one.
         var last = Int64.max
         if let replaced, !held.isOnlyCarried, all.contains(where: held.isSucceeded) {
             let own = held.isRenewed ? held.lifetime.map { replaced + Int64(clamping: $0) } : held.end?.wholeSeconds
             last = own ?? .max
         }
         var periods: [HoldingPeriod] = []
-        // A build keeps what it carries as long as it is used, whatever was published since.
+        // A build keeps its document as long as it is used, even if others were published since.
         let currentEnd: Int64 =
             switch (replaced, carried) {
             case (_?, let carried?) where document.isNeverServed: isStuck ? carried : min(carried, last)
@@ -49,7 +50,7 @@ struct HoldingPeriod: Sendable {
         return periods.filter { $0.begins < $0.ends }
     }
 
-    /// When nobody uses a build anymore that carries the document; nil if none carries it.
+    /// The first second at which no build with the document is used; nil if no build contains it.
     private static func carriedEnd(
         of document: PublicationOutlook.Document, _ versions: PublicationOutlook.AppVersions
     ) -> Int64? {
@@ -63,7 +64,7 @@ struct HoldingPeriod: Sendable {
 }
 
 extension Int64 {
-    /// A number of seconds, cut to whole ones; what is not a number is none.
+    /// A number of seconds, limited to a safe range; 0 for NaN.
     init(clamping seconds: TimeInterval) {
         guard !seconds.isNaN else { self = 0; return }
         self = seconds >= 1e15 ? 1_000_000_000_000_000 : seconds <= -1e15 ? -1_000_000_000_000_000 : Int64(seconds)

@@ -2,16 +2,16 @@ public import Foundation
 public import Holdfast
 
 extension PublicationOutlook {
-    /// What ends a client's access, or why it has none.
+    /// The reason why a client's access ends or is denied.
     public struct Cause: Sendable, Hashable {
         /// The reasons, a set that may grow.
         public typealias Code = OpenCode<Cause>
 
         /// The reason.
         public let code: Code
-        /// When it takes effect; for one that holds already, the beginning of what was judged.
+        /// When it takes effect; if it already has, the beginning of the evaluated time.
         public let instant: Date
-        /// The reason in words, without the date.
+        /// The reason as text, without the date.
         public let words: String
 
         package init(_ code: Code, at instant: Date, _ words: String) {
@@ -36,7 +36,7 @@ extension PublicationOutlook.Cause: Codable {
             try container.decode(String.self, forKey: .words))
     }
 
-    /// Writes a cause that is stored.
+    /// Writes a cause to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(code.rawValue, forKey: .code)
@@ -46,27 +46,27 @@ extension PublicationOutlook.Cause: Codable {
 }
 
 extension PublicationOutlook.Cause.Code {
-    /// The pins end, or none of them is in the chain.
+    /// The pins end, or none of them matches the chain.
     public static var pins: Self { Self() }
     /// The document ends, or clients refuse it.
     public static var document: Self { Self() }
-    /// The grace that follows the document or its pins ends. Nobody should plan with it.
+    /// The grace period of the document or its pins ends. Do not plan with grace.
     public static var grace: Self { Self() }
-    /// The timestamp of a repository ends: clients that begin, or that still hold what was replaced, cannot follow.
+    /// The timestamp of a repository ends: new clients, and clients of a replaced document, cannot update.
     public static var timestamp: Self { Self() }
-    /// The snapshot metadata of a repository ends: clients cannot follow.
+    /// The snapshot metadata of a repository ends: clients cannot update.
     public static var snapshot: Self { Self() }
-    /// The targets metadata of a repository ends: clients cannot follow.
+    /// The targets metadata of a repository ends: clients cannot update.
     public static var targets: Self { Self() }
-    /// The root of a repository ends: clients cannot follow.
+    /// The root of a repository ends: clients cannot update.
     public static var root: Self { Self() }
     /// A certificate of the path ends, or no path is valid.
     public static var certificate: Self { Self() }
     /// A revocation list ends, names a certificate, or is missing.
     public static var list: Self { Self() }
-    /// What a server shows is unknown, or was seen too long ago.
+    /// The chain that a server presents is unknown, or was seen too long ago.
     public static var notSeen: Self { Self() }
-    /// The builds in the field are unknown, or what one of them carries.
+    /// The builds in the field, or the documents in them, are unknown.
     public static var appVersions: Self { Self() }
     /// No client of the outlook dials the host, or no document is given.
     public static var nothingToJudge: Self { Self() }

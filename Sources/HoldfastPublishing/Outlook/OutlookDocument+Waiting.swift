@@ -3,14 +3,15 @@ import Holdfast
 import HoldfastTUF
 
 extension PublicationOutlook.Document {
-    /// For how long a client may go on with an older document of this kind, if nobody says it: the one place from which
-    /// `gate`, `check`, `sign`, `list remove`, `rollover` and the server take their waiting times.
+    /// The default time for which a client may continue to use an older document of this kind. The waiting times of
+    /// `gate`, `check`, `sign`, `list remove`, `rollover` and the server all come from here.
     ///
-    /// A device that was switched off asks nobody, so that no document of a store can be waited for in less than the usual
-    /// staleness, whatever its `refresh` says. A trust server's document ends by itself, after which its clients refuse
-    /// every server until they have another one.
-    /// - Parameter time: when it is asked for.
-    /// - Returns: nil for a pin file without `refresh`, which apps ship: only their makers know how long they are used.
+    /// A device that was switched off fetches nothing, so the wait for a document of a store is never shorter than the
+    /// usual staleness, no matter what its `refresh` states. A trust server's document ends by itself; after that its
+    /// clients refuse every server until they have another one.
+    /// - Parameter time: the time of the evaluation.
+    /// - Returns: nil for a pin file without `refresh`, which apps ship: only their developers know how long they are
+    ///   used.
     package func waitingTime(at time: Date) -> Duration? {
         let usual = PublicationTiming.usualStaleness
         return switch HeldDocument.content(of: self, at: time) {
@@ -28,8 +29,8 @@ extension PublicationOutlook.Document {
 }
 
 extension PublicationOutlook.Inputs {
-    /// For how long a client may not have asked, if nobody says it: the usual staleness, or the longest that a repository's
-    /// pins ask for.
+    /// The default for the maximum time since a client last fetched: the usual staleness, or the longest time that the
+    /// pins of a repository specify.
     package static func usualStaleness(of documents: [PublicationOutlook.Document], at time: Date) -> Duration {
         let repositories = documents.filter { if case .repository = $0.kind { true } else { false } }
         return repositories.compactMap { $0.waitingTime(at: time) }.reduce(PublicationTiming.usualStaleness, max)

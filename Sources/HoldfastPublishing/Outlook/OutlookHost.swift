@@ -2,14 +2,14 @@ public import Foundation
 package import Holdfast
 
 extension PublicationOutlook {
-    /// A host that clients dial, with all that it shows and is about to show.
+    /// A host that clients dial, with all chains that it presents now or is about to present.
     public struct Host: Sendable, Hashable, Codable {
         /// The name or address that is dialed.
         public var name: String
-        /// The port that is dialed; nil if it is not known.
+        /// The port that is dialed; nil if it is unknown.
         public var port: Int?
-        /// What its servers show, one for each address and kind of key, and what they are about to show. All that may be
-        /// shown at a time must let clients in: nobody chooses the server that answers.
+        /// The chains that its servers present, one for each address and kind of key, and those that they are about to
+        /// present. Clients must accept all chains of a time, because they cannot choose the server that answers.
         public var shown: [Presentation]
 
         /// Describes a host.
@@ -20,41 +20,41 @@ extension PublicationOutlook {
         }
     }
 
-    /// A chain that a server of a host shows, or is about to show.
+    /// A chain that a server of a host presents, or is about to present.
     public struct Presentation: Sendable, Hashable, Codable {
-        /// Where, such as the address; for words only.
+        /// The location of the server, such as its address; for messages only.
         public var place: String
-        /// The kind of the leaf's key, such as `ECDSA`; for words only.
+        /// The kind of the leaf's key, such as `ECDSA`; for messages only.
         public var keyKind: String
         /// DER of the certificates, leaf first; nil if the server could not be read.
         public var chain: [Data]?
-        /// When it was seen. What was seen over an hour ago is unknown. Of no meaning for what is yet to come.
+        /// When it was seen. A chain that was seen over an hour ago is unknown. Ignored for a planned chain.
         public var seen: Date?
-        /// The first instant at which it is shown; nil for what is shown now.
+        /// The first instant at which it is presented; nil if it is presented now.
         public var start: Date?
-        /// The first instant at which it is no longer shown; nil if no end is planned.
+        /// The first instant at which it is no longer presented; nil if no end is planned.
         public var end: Date?
-        /// Why it could not be read, in words; nil if it was.
+        /// Why it could not be read, as text; nil if it was read.
         public var problem: String?
 
-        /// Describes what a server shows now.
+        /// Describes a chain that a server presents now.
         /// - Parameters:
         ///   - chain: DER, leaf first.
-        ///   - place: where, such as the address.
+        ///   - place: the location of the server, such as its address.
         ///   - keyKind: the kind of the leaf's key.
         ///   - seen: when it was seen.
-        ///   - end: the first instant at which it is no longer shown; nil if no end is planned.
+        ///   - end: the first instant at which it is no longer presented; nil if no end is planned.
         public init(_ chain: [Data], at place: String, keyKind: String = "", seen: Date?, until end: Date? = nil) {
             self.init(place, keyKind, chain, seen, nil, end, nil)
         }
 
-        /// Describes what a server is about to show.
+        /// Describes a chain that a server is about to present.
         /// - Parameters:
         ///   - chain: DER, leaf first.
-        ///   - place: where, such as the address.
+        ///   - place: the location of the server, such as its address.
         ///   - keyKind: the kind of the leaf's key.
-        ///   - start: the first instant at which it is shown.
-        ///   - end: the first instant at which it is no longer shown; nil if no end is planned.
+        ///   - start: the first instant at which it is presented.
+        ///   - end: the first instant at which it is no longer presented; nil if no end is planned.
         public init(
             planned chain: [Data], at place: String, keyKind: String = "", from start: Date, until end: Date? = nil
         ) {
@@ -65,10 +65,10 @@ extension PublicationOutlook {
             self.init(chain.certificates.map { Data($0) }, at: place, keyKind: keyKind, seen: seen)
         }
 
-        /// Describes a server that could not be read: what it shows is unknown.
+        /// Describes a server that could not be read: its chain is unknown.
         /// - Parameters:
-        ///   - place: where, such as the address.
-        ///   - problem: why, in words.
+        ///   - place: the location of the server, such as its address.
+        ///   - problem: why, as text.
         public init(unreadable place: String, because problem: String) {
             self.init(place, "", nil, nil, nil, nil, problem)
         }

@@ -1,25 +1,26 @@
 public import Foundation
 
 extension PublicationOutlook {
-    /// Everything that an outlook rests on. Values only: they can be written, and made again from rows of a database.
+    /// All inputs of an outlook. They are plain values, so they can be stored in database rows and restored.
     ///
-    /// Times are cut to whole seconds, as certificates and pins state theirs.
+    /// Times are cut to whole seconds, like those in certificates and pins.
     public struct Inputs: StoredValue {
-        /// What they are called in stored JSON.
+        /// The name of the inputs in stored JSON.
         public static var storedName: String { "outlookInputs" }
 
         /// The documents that clients may hold.
         public var documents: [Document]
-        /// The hosts that clients dial, with what they show and are about to show.
+        /// The hosts that clients dial, with the chains that they present and are about to present.
         public var hosts: [Host]
-        /// Where clients run. Each is judged with its own anchors; this machine's never count by themselves.
+        /// The platforms of clients. Each is evaluated with its own anchors; those of this machine are never used by
+        /// default.
         public var platforms: [Platform]
-        /// The builds in the field, as far as they are known.
+        /// The builds in the field, if they are known.
         public var appVersions: AppVersions
-        /// The longest time for which a client goes on with a document after it was replaced, and for which
-        /// it may not have asked. Clients that are older get rows of their own, which do not change the verdict.
+        /// The maximum time for which a client continues to use a replaced document without fetching. Clients beyond
+        /// that time get separate rows, which do not change the verdict.
         public var staleness: Duration
-        /// How far the outlook looks ahead; whole seconds count.
+        /// The length of the evaluated time; in whole seconds.
         public var span: Duration
         /// The time at which it begins.
         public var now: Date
@@ -29,12 +30,12 @@ extension PublicationOutlook {
 
         /// Collects the inputs of an outlook.
         /// - Parameters:
-        ///   - documents: what clients may hold.
-        ///   - hosts: what clients dial.
-        ///   - platforms: where clients run, with the anchors of each.
+        ///   - documents: the documents that clients may hold.
+        ///   - hosts: the hosts that clients dial.
+        ///   - platforms: the platforms of clients, with the anchors of each.
         ///   - appVersions: the builds in the field.
-        ///   - staleness: how long a client goes on with a replaced document; seven days by default.
-        ///   - span: how far to look ahead; 45 days by default.
+        ///   - staleness: how long a client continues to use a replaced document; seven days by default.
+        ///   - span: the length of the evaluated time; 45 days by default.
         ///   - now: when the outlook begins.
         public init(
             documents: [Document], hosts: [Host], platforms: [Platform], appVersions: AppVersions,
@@ -52,21 +53,21 @@ extension PublicationOutlook {
 
     /// The builds of the app that are in the field.
     public enum AppVersions: Sendable, Hashable, Codable {
-        /// Nobody has said. The verdict is then never better than `unknown`: such a build may carry any pins.
+        /// Unknown builds. The verdict is then never better than `unknown`, because a build may contain any pins.
         case unknown
-        /// No build carries pins.
+        /// No build contains pins.
         case noShippedPins
-        /// These builds. Each must carry a document, or say that it carries none.
+        /// These builds. Each must contain a document, or state that it contains none.
         case versions([AppVersion])
     }
 
-    /// A build of the app that people still use.
+    /// A build of the app that is still in use.
     public struct AppVersion: Sendable, Hashable, Codable {
         /// Its name, such as `7.4.1`.
         public var name: String
-        /// The first instant at which nobody uses it anymore; nil while no end is in sight.
+        /// The first instant at which the build is no longer used; nil while no end is in sight.
         public var usedUntil: Date?
-        /// Whether it carries a document. If so, one of the documents must name it.
+        /// Whether it contains a document. If so, one of the documents must name it.
         public var carriesDocument: Bool
 
         /// Describes a build.

@@ -3,7 +3,7 @@ import Holdfast
 
 /// Makes the rows of an outlook from its inputs.
 struct OutlookJudge {
-    /// What was seen longer ago is unknown, in seconds.
+    /// The maximum age of a chain in seconds. Older chains are unknown.
     static let longestSinceSeen: TimeInterval = 3_600
 
     private let inputs: PublicationOutlook.Inputs
@@ -12,9 +12,9 @@ struct OutlookJudge {
     private let documents: [HeldDocument]
     private let periods: [[HoldingPeriod]]
     private let platforms: [ClientPlatform]
-    /// What clients keep because they refuse what took its place, in words.
+    /// The documents that clients keep because they refuse the replacement, as text.
     let kept: [String]
-    /// The hosts that documents of builds do not name, by document.
+    /// The hosts that documents in builds do not name, by document.
     private var unnamed: [Int: [String]] = [:]
     private(set) var rows: [PublicationOutlook.Row] = []
 
@@ -37,7 +37,7 @@ struct OutlookJudge {
         (self.periods, self.kept) = (periods, kept)
     }
 
-    /// Why clients of a replaced document keep it; nil if they take what took its place.
+    /// Why clients of a replaced document keep it; nil if they take the replacement.
     private static func refusal(of held: HeldDocument, among all: [HeldDocument], at begins: Int64) -> String? {
         guard let replaced = held.document.replaced else { return nil }
         let successors = all.filter { held.isSucceeded(by: $0) }
@@ -108,7 +108,7 @@ struct OutlookJudge {
         }
     }
 
-    /// The first second of the outlook for which no chain is given; nil if there is none.
+    /// The first second of the outlook without a given chain; nil if all are covered.
     private func firstGap(between shown: [PublicationOutlook.Presentation]) -> Int64? {
         var covered = begins
         let spans = shown.map { ($0.start?.wholeSeconds ?? .min, $0.end?.wholeSeconds ?? .max) }
@@ -116,12 +116,12 @@ struct OutlookJudge {
         return covered < ends ? covered : nil
     }
 
-    /// Why it is unknown what a server shows; nil if it is known.
+    /// Why the chain of a server is unknown; nil if it is known.
     private func problem(of shown: PublicationOutlook.Presentation) -> String? {
         guard shown.chain != nil else { return shown.problem ?? "it could not be read" }
         guard shown.start == nil else { return nil }
         guard let seen = shown.seen else { return "it was not seen" }
-        // Written so that NaN is too long ago.
+        // This comparison treats NaN as too long ago.
         guard abs(inputs.now.timeIntervalSince(seen)) <= Self.longestSinceSeen else {
             return seen < inputs.now
                 ? "it was last seen at \(seen.formatted(.iso8601)), more than an hour ago: probe the host again"
@@ -164,7 +164,7 @@ struct OutlookJudge {
         }
     }
 
-    /// What pins of builds do not restrict, a sentence for each document.
+    /// The hosts that pins in builds do not restrict, one sentence for each document.
     var unrestricted: [String] {
         documents.compactMap { held in
             guard let hosts = unnamed[held.index] else { return nil }
@@ -186,7 +186,7 @@ struct OutlookJudge {
 }
 
 extension PublicationOutlook.Presentation {
-    /// Where, with the kind of the key.
+    /// The location, with the kind of the key.
     var label: String { keyKind.isEmpty ? place : "\(place) \(keyKind)" }
 }
 

@@ -1,17 +1,17 @@
 import Foundation
 import Holdfast
 
-/// How much an outlook judges, so that inputs of strangers have a budget, and what inputs may not say.
+/// Limits for the work of an outlook, because inputs may come from strangers, and checks of the inputs.
 enum OutlookLimits {
-    /// The most documents, hosts, chains of a host, and platforms.
+    /// The maximum numbers of documents, hosts, chains of a host, and platforms.
     static let (documents, hosts, chains, platforms) = (256, 20_000, 256, 32)
-    /// The most anchors of a platform: several times what any system ships; and the most revocation lists.
+    /// The maximum number of anchors of a platform, several times what any system ships, and of revocation lists.
     static let (anchors, lists) = (2_000, 1_000)
-    /// The longest document, in bytes: that of a bundle.
+    /// The maximum size of a document, in bytes: that of a bundle.
     static let documentBytes = 16 << 20
-    /// The most combinations of a chain, a document and a platform.
+    /// The maximum number of combinations of a chain, a document and a platform.
     static let combinations = 1_000_000
-    /// The longest span and staleness: ten years.
+    /// The maximum span and staleness: ten years.
     static let longest: Duration = .seconds(3_660 * 86_400)
 
     static func check(_ inputs: PublicationOutlook.Inputs) throws(PublishingError) {

@@ -2,9 +2,9 @@ public import Foundation
 package import Holdfast
 
 extension PublicationOutlook {
-    /// Where clients run: the anchors that they trust, and how they validate.
+    /// A platform of clients: the anchors that they trust, and how they validate.
     public struct Platform: Sendable, Hashable, Codable {
-        /// Which rules a path must keep.
+        /// The rules for a path.
         public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
             /// `ValidationProfile.standard`.
             case standard
@@ -14,21 +14,21 @@ extension PublicationOutlook {
 
         /// Its name, such as `iOS 18` or `company root`.
         public var name: String
-        /// DER of the certificates that it trusts to begin with.
+        /// DER of the trust anchors.
         public var anchors: [Data]
-        /// Which rules a path must keep.
+        /// The rules for a path.
         public var profile: Profile
-        /// DER of the revocation lists that its clients have; empty if they check none.
+        /// DER of the revocation lists of its clients; empty if they check none.
         public var revocationLists: [Data]
-        /// Whether its clients refuse certificates for which they have no list.
+        /// Whether its clients refuse certificates without a revocation list.
         public var requiresRevocationLists: Bool
 
         /// Describes a platform.
         /// - Parameters:
         ///   - name: its name.
         ///   - anchors: DER of its anchors.
-        ///   - profile: which rules a path must keep.
-        ///   - revocationLists: DER of the lists that its clients have.
+        ///   - profile: the rules for a path.
+        ///   - revocationLists: DER of the lists of its clients.
         ///   - requiresRevocationLists: whether certificates without a list are refused.
         public init(
             _ name: String, anchors: [Data], profile: Profile = .standard, revocationLists: [Data] = [],
@@ -41,7 +41,7 @@ extension PublicationOutlook {
             self.requiresRevocationLists = requiresRevocationLists
         }
 
-        /// Describes clients that trust authorities, and have revocation lists.
+        /// Describes clients with trusted authorities and revocation lists.
         package init(
             _ name: String, trusting anchors: TrustAnchors, revocationLists: [CertificateRevocationList] = []
         ) {

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// What a verdict rests on, in words.
+/// Describes the assumptions of a verdict.
 enum OutlookPremises {
     static func sentences(
         _ inputs: PublicationOutlook.Inputs, _ rows: [PublicationOutlook.Row], kept: [String]
@@ -18,8 +18,8 @@ enum OutlookPremises {
         return sentences + kept
     }
 
-    /// What was put in, a sentence each: versions, documents, staleness, addresses, anchors, clock.
-    /// - Parameter isStalenessKnown: whether somebody knows for how long clients use an earlier document.
+    /// The inputs, one sentence each: versions, documents, staleness, addresses, anchors, clock.
+    /// - Parameter isStalenessKnown: whether it is known for how long clients use an earlier document.
     static func basis(of inputs: PublicationOutlook.Inputs, isStalenessKnown: Bool = true) -> [String] {
         var sentences = [versions(inputs.appVersions)]
         let names = inputs.documents.prefix(8).map { document in

@@ -1,8 +1,8 @@
 import Foundation
 
 extension PublicationOutlook.Row {
-    /// A row of what was judged.
-    /// - Parameter graceEnd: when the document's grace ends, for a row whose grace outlasts what was judged.
+    /// Makes a row of an evaluation.
+    /// - Parameter graceEnd: when the document's grace ends, if that is after the evaluated time.
     init(
         host: String, hostIndex: Int, place: String, presentation: Int, document: Int,
         client: PublicationOutlook.Client, holders: PublicationOutlook.Holders, appVersions: [String],
@@ -25,7 +25,7 @@ extension PublicationOutlook.Row {
         if !first.getsIn {
             (verdict, verdictEnd, cause) = (.out, spans.first(where: \.getsIn)?.start, first.cause)
         } else if first.isGrace {
-            // Grace is no planned time: the access is ending, and grace ends it.
+            // Grace is not planned access: the access is ending, and grace ends it.
             let next = spans.first { !$0.isGrace }
             let end = next?.start ?? graceEnd
             verdict = .ending
@@ -40,7 +40,7 @@ extension PublicationOutlook.Row {
         }
     }
 
-    /// A row of what is unknown.
+    /// Makes a row for an unknown result.
     init(host: String?, hostIndex: Int?, place: String?, presentation: Int?, cause: PublicationOutlook.Cause) {
         self.host = host
         self.hostIndex = hostIndex

@@ -26,7 +26,7 @@ extension PublicationOutlook.Row: Codable {
         cause = try container.decodeIfPresent(PublicationOutlook.Cause.self, forKey: .cause)
     }
 
-    /// Writes a row that is stored.
+    /// Writes a row to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(host, forKey: .host)
@@ -44,7 +44,7 @@ extension PublicationOutlook.Row: Codable {
         try container.encodeIfPresent(cause, forKey: .cause)
     }
 
-    /// Whether its indices are those of some inputs.
+    /// Whether its indices are valid for the inputs.
     func isAbout(_ inputs: PublicationOutlook.Inputs) -> Bool {
         guard document.map(inputs.documents.indices.contains) ?? true else { return false }
         guard let hostIndex else { return presentation == nil }

@@ -1,81 +1,82 @@
 public import Foundation
 
 extension PublicationOutlook {
-    /// Whether clients get in.
+    /// Whether clients can connect.
     public enum Verdict: String, Sendable, Hashable, Codable, CaseIterable {
-        /// All the time that was judged, and not by grace.
+        /// During the whole evaluated time, and not by grace.
         case `in`
-        /// At first, but not until the end, or by grace alone.
+        /// At first, but not until the end, or only by grace.
         case ending
-        /// Not at first.
+        /// Not at the beginning.
         case out
-        /// Nobody can say. It is never good news.
+        /// The result is unknown. Treat it as a problem.
         case unknown
     }
 
-    /// Which of a document's clients a row is about.
+    /// The subset of a document's clients that a row is about.
     public enum Holders: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Those that hold the published document, or the one of their build.
+        /// Clients that hold the published document, or the one of their build.
         case current
-        /// Those that hold a replaced document and asked within the staleness.
+        /// Clients that hold a replaced document and fetched within the staleness.
         case replaced
-        /// Those that hold a replaced document and have not asked for longer. They do not change the verdict.
+        /// Clients that hold a replaced document and have not fetched for longer. They do not change the verdict.
         case older
-        /// Those that begin with nothing but the root of their build, and must follow a repository from it.
+        /// New clients that have only the root of their build, and must update from it.
         case beginning
     }
 
-    /// How clients of one kind, with one document, on one platform, fare with one chain of one host.
+    /// The result for clients of one kind, with one document, on one platform, of one chain of one host.
     public struct Row: Sendable, Hashable {
-        /// The host, as it is dialed; nil for what concerns all of them, such as unknown builds.
+        /// The host, as it is dialed; nil for a row about all hosts, such as unknown builds.
         public let host: String?
-        /// The index of the host among the inputs; nil for what concerns all of them.
+        /// The index of the host among the inputs; nil for a row about all hosts.
         public let hostIndex: Int?
-        /// Where the chain is shown, with the kind of its key; nil for what concerns all of them.
+        /// The location that presents the chain, with the kind of its key; nil for a row about all hosts.
         public let place: String?
-        /// The index of the chain among those of the host; nil if the host shows none.
+        /// The index of the chain among those of the host; nil if the host presents none.
         public let presentation: Int?
-        /// The index of the document among the inputs; nil if no document was judged.
+        /// The index of the document among the inputs; nil if no document was evaluated.
         public let document: Int?
-        /// The kind of client; nil if no document was judged.
+        /// The kind of client; nil if no document was evaluated.
         public let client: Client?
-        /// Which of the document's clients.
+        /// The subset of the document's clients.
         public let holders: Holders
-        /// The builds that carry the document.
+        /// The builds that contain the document.
         public let appVersions: [String]
         /// The name of the platform; nil if nothing was validated.
         public let platform: String?
-        /// What was judged, in the order of time and without a gap; empty if it is unknown.
+        /// The evaluated spans, in the order of time and without a gap; empty if the result is unknown.
         public let spans: [Span]
-        /// What the spans amount to.
+        /// The summary of the spans.
         public let verdict: Verdict
-        /// The first instant at which what the verdict says no longer holds; nil if it holds until the end.
+        /// The first instant at which the verdict is no longer true; nil if it is true until the end.
         ///
-        /// For `in` it is nil, for `ending` the end of the access (the beginning of grace, unless grace has begun), for
-        /// `out` the instant from which clients get in.
+        /// It is nil for `in`, the end of the access for `ending` (the beginning of grace, unless grace has begun), and
+        /// for `out` the instant from which clients can connect.
         public let verdictEnd: Date?
-        /// What ends the access first, or why there is none; nil for `in`.
+        /// The first reason why access ends or is denied; nil for `in`.
         public let cause: Cause?
 
-        /// The first instant that was judged; nil if nothing was.
+        /// The first evaluated instant; nil if nothing was evaluated.
         public var start: Date? { spans.first?.start }
-        /// The first instant that was not judged anymore; nil if nothing was.
+        /// The first instant after the evaluated time; nil if nothing was evaluated.
         public var end: Date? { spans.last?.end }
     }
 
-    /// A time during which clients fare the same.
+    /// A time during which the result for clients does not change.
     public struct Span: Sendable, Hashable, Codable {
         /// Its first instant.
         public let start: Date
         /// The first instant after it.
         public let end: Date
-        /// Whether clients get in.
+        /// Whether clients can connect.
         public let getsIn: Bool
-        /// Whether they get in only because a document is still accepted after its time.
+        /// Whether they can connect only because a document is still accepted in its grace period.
         public let isGrace: Bool
-        /// What ended the access when this began, or why there is none; nil while clients get in without grace.
+        /// The reason why access ended at the beginning of this span or is denied; nil while clients can connect
+        /// without grace.
         public let cause: Cause?
-        /// What is let through on purpose, such as a mismatch that is only reported: the codes of its notices.
+        /// Problems that are allowed on purpose, such as a mismatch that is only reported: the codes of its notices.
         public let notices: [String]
     }
 }

@@ -3,11 +3,11 @@ import Holdfast
 import HoldfastTUF
 
 extension PublicationOutlook {
-    /// The version of ``json``, which only grows.
+    /// The version of ``json``, which only increases.
     static let schema: Int64 = 1
 
-    /// The outlook as canonical JSON (docs/formats.md), with the digests of the inputs' octets. The same inputs give the
-    /// same octets.
+    /// The outlook as canonical JSON (docs/formats.md), with digests instead of the documents' bytes. The same inputs
+    /// give the same bytes.
     public var json: Data {
         var fields: [(key: [UInt8], value: JSONTree)] = [
             field("schema", .integer(Self.schema)), field("verdict", text(verdict.rawValue)),
@@ -30,7 +30,7 @@ private func object(_ fields: [(String, JSONTree?)]) -> JSONTree {
 }
 
 extension PublicationOutlook.Inputs {
-    /// The inputs, with digests instead of octets.
+    /// The inputs, with digests instead of the documents' bytes.
     fileprivate var tree: JSONTree {
         object([
             ("now", time(now)), ("span", .integer(span.components.seconds)),

@@ -1,7 +1,7 @@
 public import Foundation
 import Holdfast
 
-/// The judge of a publication: whether every client that may be out there gets in, until when, and what ends it first.
+/// Evaluates a publication: if every client in the field can connect, until when, and what ends that first.
 ///
 /// ```swift
 /// let outlook = try PublicationOutlook(
@@ -11,15 +11,15 @@ import Holdfast
 ///         platforms: [.init("company root", anchors: [root])], appVersions: .versions([.init("7.4")]), now: now))
 /// guard outlook.verdict == .in else { return report(outlook) }
 /// ```
-/// It runs the clients' own code on the documents that they may hold and on the chains that they may meet. Time is not
-/// sampled: every instant at which something begins or ends is judged, and the second before it. A good verdict is
-/// relative to the inputs, which ``premises`` says in words. It performs no I/O, and takes no time but that of the
+/// It runs the clients' own code on the documents that they may hold and on the chains that they may be presented. Time
+/// is not sampled: every instant at which something begins or ends is evaluated, and the second before it. A good
+/// verdict is relative to the inputs, which ``premises`` describes. It performs no I/O and uses only the time of the
 /// inputs: the same inputs give the same ``json``.
 public struct PublicationOutlook: StoredValue {
-    /// What it is called in stored JSON.
+    /// The name of the outlook in stored JSON.
     public static var storedName: String { "publicationOutlook" }
 
-    /// The worst of all rows that count, after what is unknown: `out`, `unknown`, `ending`, `in`, in this order.
+    /// The worst verdict of all rows that are not about older clients: `out`, `unknown`, `ending`, `in`, in this order.
     ///
     /// A row that begins later and is out at its beginning makes it `ending`.
     public let verdict: Verdict
@@ -27,21 +27,21 @@ public struct PublicationOutlook: StoredValue {
     public let decisive: Int?
     /// All rows: by host, chain, platform, document, holders and client, in the order of the inputs.
     public let rows: [Row]
-    /// What the verdict rests on, a sentence each: versions, documents, staleness, addresses, anchors, clock.
+    /// The assumptions of the verdict, one sentence each: versions, documents, staleness, addresses, anchors, clock.
     public let premises: [String]
-    /// Where ``json`` gets them from.
+    /// The inputs that ``json`` contains.
     let inputs: Inputs
 
-    /// What people call the documents, in the order of the inputs.
+    /// The names of the documents, in the order of the inputs.
     public var documentNames: [String] { inputs.documents.map(\.name) }
 
     /// When each document was published, in the order of the inputs.
     public var publicationTimes: [Date] { inputs.documents.map(\.published) }
 
-    /// Judges a publication.
-    /// - Parameter inputs: everything that the outlook rests on.
-    /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves or exceed the limits. A document
-    ///   that its clients refuse is no error: they do not get in.
+    /// Evaluates a publication.
+    /// - Parameter inputs: all inputs of the outlook.
+    /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves or exceed the limits. A
+    ///   document that its clients refuse is no error: they cannot connect.
     public init(judging inputs: Inputs) throws(PublishingError) {
         var judge = try OutlookJudge(inputs)
         try judge.judge()
@@ -51,11 +51,12 @@ public struct PublicationOutlook: StoredValue {
         premises = OutlookPremises.sentences(inputs, judge.rows, kept: judge.kept + judge.unrestricted)
     }
 
-    /// The verdict on the first part of the span, and the row that decided. An outlook that looks far ahead, to say until
-    /// when clients get in, need not call everything `ending` that ends at some time.
+    /// The verdict on the first part of the span, and the row that decided. An outlook over a long time, made to find
+    /// out until when clients can connect, then need not report every later end as `ending`.
     /// - Parameter span: the length of the part.
-    /// - Returns: what ``verdict`` and ``decisive`` were if only this part had been judged. Clients that hold a replaced
-    ///   document and are let in by grace until they ask again have a newer one to ask for, so for them nothing ends.
+    /// - Returns: the values of ``verdict`` and ``decisive`` if only this part were evaluated. Clients that hold a
+    ///   replaced document and can connect by grace until they fetch have a newer one to fetch, so for them nothing
+    ///   ends.
     public func verdict(within span: Duration) -> (verdict: Verdict, decisive: Int?) {
         Self.verdict(
             of: rows, at: inputs.now, until: inputs.now.addingTimeInterval(max(1, span.inSeconds)), ignoringGrace: true)
@@ -80,7 +81,8 @@ public struct PublicationOutlook: StoredValue {
         }
     }
 
-    /// The worst of the rows that count, and the first of them; of several that end, the one that ends first.
+    /// The worst verdict of the relevant rows, and the first row that has it; of several that end, the one that ends
+    /// first.
     private static func verdict(
         of rows: [Row], at now: Date, until end: Date, ignoringGrace ignoresGrace: Bool = false
     ) -> (Verdict, decisive: Int?) {
@@ -88,7 +90,7 @@ public struct PublicationOutlook: StoredValue {
         let verdicts = rows.map { row in
             ignoresGrace && row.hasNewerDocument ? .in : row.verdict(until: end)
         }
-        // A row whose time is yet to come is no reason to call anybody locked out now.
+        // A row that begins in the future does not mean that clients are locked out now.
         func isOutNow(_ index: Int) -> Bool { verdicts[index] == .out && rows[index].start.map { $0 <= now } ?? true }
         if let index = counted.first(where: isOutNow) { return (.out, index) }
         if let index = counted.first(where: { verdicts[$0] == .unknown }) { return (.unknown, index) }
@@ -104,15 +106,15 @@ public struct PublicationOutlook: StoredValue {
 }
 
 extension PublicationOutlook.Row {
-    /// Whether the row counts for a verdict on the time before an end.
+    /// Whether the row is relevant for a verdict on the time before an end.
     func counts(until end: Date) -> Bool { holders != .older && start.map { $0 < end } ?? true }
 
-    /// Whether its clients get in, if only by grace, until they ask for the document that took the place of theirs.
+    /// Whether its clients can connect, even if only by grace, until they fetch the document that replaced theirs.
     fileprivate var hasNewerDocument: Bool {
         verdict == .ending && holders == .replaced && spans.allSatisfy(\.getsIn)
     }
 
-    /// What the spans before an end amount to.
+    /// The summary of the spans before an end.
     package func verdict(until end: Date) -> PublicationOutlook.Verdict {
         guard verdict == .ending, let first = spans.first, !first.isGrace else { return verdict }
         return spans.contains { $0.start < end && (!$0.getsIn || $0.isGrace) } ? .ending : .in

@@ -2,11 +2,11 @@ package import Foundation
 package import Holdfast
 
 /// The versions of published pins that clients hold at the same time, for example because two versions of an app are in
-/// use. A server must suit all of them.
+/// use. A server must be accepted with all of them.
 package struct PublishedPinVersions: Sendable {
     package let versions: [PublishedPins]
 
-    /// - Returns: nil if there are none.
+    /// - Returns: nil if there are no versions.
     package init?(_ versions: [PublishedPins]) {
         guard !versions.isEmpty else { return nil }
         self.versions = versions
@@ -30,7 +30,7 @@ package struct PublishedPinVersions: Sendable {
         return versions.flatMap { $0.pins(of: host, at: time) }.filter { seen.insert($0).inserted }
     }
 
-    /// The policy of a client that has all versions: every one of them that decides about the host must let the server in.
+    /// The policy of a client that has all versions: every version that applies to the host must accept the server.
     package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
         let governing = versions.filter { $0.governs(host) }
         var policies: [any TrustPolicy] = []

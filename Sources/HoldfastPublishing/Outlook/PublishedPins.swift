@@ -3,10 +3,10 @@ package import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// A document that clients hold, verified as they verify it: what an outlook judges, the hosts that it names, and the
-/// clients' own policy over it.
+/// A document that clients hold, verified as they verify it: the document for an outlook, the hosts that it names, and
+/// the clients' own policy for it.
 package struct PublishedPins: Sendable {
-    /// Where to dial a host of the document: its name, or a pattern that cannot be dialed.
+    /// A destination in the document: a host name, or a pattern that cannot be dialed.
     package struct Place: Sendable {
         package let name: String
         package let port: Int?
@@ -20,12 +20,12 @@ package struct PublishedPins: Sendable {
     /// The document, for an outlook.
     package var document: PublicationOutlook.Document
     private let source: any PinSource
-    /// The kinds of pins that clients use, each in a policy of its own; nil for clients that use all.
+    /// The kinds of pins that clients use, each in a separate policy; nil for clients that use all.
     private let subjects: [Pin.Subject?]
     private let places: [Place]
-    /// The pin file that builds carry, alone or in a bundle; nil for what clients get from a server.
+    /// The pin file in builds, alone or in a bundle; nil for documents that clients get from a server.
     private let carried: PinFile?
-    /// The pin file, whoever brings it to clients; nil for documents of other kinds.
+    /// The pin file, in builds or from a server; nil for documents of other kinds.
     private let file: PinFile?
 
     private init(
@@ -40,9 +40,9 @@ package struct PublishedPins: Sendable {
         self.places = places
     }
 
-    /// The pins of a pin file that builds carry, unsigned.
+    /// The pins of an unsigned pin file in builds.
     /// - Parameters:
-    ///   - remedies: what to do with other kinds of documents, for callers that read those as well.
+    ///   - remedies: the remedies for other kinds of documents, for callers that read those as well.
     ///   - versions: the builds.
     package init(
         pinFile data: Data, named name: String, carriedBy versions: [String], remedies: [DocumentKind: String] = [:],
@@ -54,7 +54,7 @@ package struct PublishedPins: Sendable {
             Self.places(of: file), of: file, isCarried: !versions.isEmpty)
     }
 
-    /// The pins of a bundle, as an app follows it that was built with a root.
+    /// The pins of a bundle, for an app that was built with a root.
     /// - Throws: ``PublishingError`` `invalidDocument` if such an app refuses it.
     package init(bundle: Data, root: Data, named name: String, at time: Date) throws(PublishingError) {
         let file: PinFile
@@ -65,7 +65,7 @@ package struct PublishedPins: Sendable {
         }
         let document = PublicationOutlook.Document(
             name, kind: .repository(root: root), octets: bundle, published: time)
-        // The outlook reads it once more, since it must not depend on what was read here.
+        // The outlook reads it again, because it must not depend on this reading.
         guard case .repository(let pins) = HeldDocument.content(of: document, at: time) else {
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: "another")
@@ -73,11 +73,11 @@ package struct PublishedPins: Sendable {
         self.init(document, pins, Self.places(of: file), of: file)
     }
 
-    /// The pins of a bundle that builds carry, as an app begins with it. That its metadata has expired since the date of the
-    /// build does not matter to the app.
+    /// The pins of a bundle in builds, as an app starts with it. The app ignores that its metadata has expired since
+    /// the date of the build.
     /// - Parameters:
-    ///   - root: the root that the builds carry.
-    ///   - grace: for how long after its `notAfter` they enforce its pins, if the bundle does not say longer.
+    ///   - root: the root in the builds.
+    ///   - grace: for how long after its `notAfter` they enforce its pins, if the bundle does not grant more time.
     ///   - versions: the builds.
     /// - Throws: ``PublishingError`` `invalidDocument` if such an app does not start with it.
     package init(
@@ -99,7 +99,7 @@ package struct PublishedPins: Sendable {
         }
     }
 
-    /// The entries of a list that is signed with a key.
+    /// The entries of a list that was signed with a key.
     package init(list data: Data, named name: String, key: DocumentPublicKey, at time: Date) throws(PublishingError) {
         let list: FingerprintList
         do throws(DocumentError) {
@@ -112,10 +112,10 @@ package struct PublishedPins: Sendable {
             FingerprintListPins(list), list.entries.map { Place(name: $0.name, port: nil) })
     }
 
-    /// What clients with challenges get that are configured with a key.
+    /// The pins of clients with challenges that are configured with a key.
     /// - Parameters:
     ///   - data: the body of a response, or the signed list whose entries the server sends.
-    ///   - exchange: what the response follows; nil for a list.
+    ///   - exchange: the exchange of the response; nil for a list.
     package init(
         challengedList data: Data, after exchange: ChallengeExchange?, named name: String, key: DocumentPublicKey,
         at time: Date
@@ -167,14 +167,14 @@ package struct PublishedPins: Sendable {
         }
     }
 
-    /// Clients accept a document that is dated ahead of the clock, and refuse correct ones for as long as that moves
-    /// their time: a signer that writes milliseconds must learn of it from its operator's checks.
+    /// Clients accept a document that is dated ahead of the clock. It advances their time, and until then they refuse
+    /// correct documents. The checks must therefore report a signer that writes milliseconds.
     private static func check(_ timestamp: Date, at time: Date) throws(DocumentError) {
         guard let error = FutureTimestamp.error(timestamp, at: time) else { return }
         throw error
     }
 
-    /// The reasons whose remedy helps the one who publishes, whatever the kind of the document.
+    /// The reasons whose remedy helps a publisher, for any kind of document.
     private static let areOwnRemedies: Set<DocumentError.Code> = [
         .unsupportedMessage, .invalidSignature, .unsupportedAlgorithm, .legacyDigest, .untrustedSigner, .wrongCustomer,
         .byteOrderMark, .notUTF8,
@@ -212,11 +212,11 @@ package struct PublishedPins: Sendable {
         (file?.coveredReports ?? []).map { ($0.pattern, "\(document.name): \($0.text)") }
     }
 
-    /// The root with which the apps were built that have the pins from a repository; nil for other documents.
+    /// For pins from a repository, the root with which the apps were built; nil for other documents.
     package var root: Data? { if case .repository(let root, _) = document.kind { root } else { nil } }
 
-    /// The document for clients that dial only the hosts that it names, as far as those are patterns. When a host is added,
-    /// nobody who has an earlier document connects to it yet.
+    /// The document for clients that dial only the hosts that it names, if those are patterns. If a host is added,
+    /// clients with an earlier document do not connect to it yet.
     package var documentOfOwnHosts: PublicationOutlook.Document {
         var document = document
         let names = places.map(\.name)
@@ -245,9 +245,9 @@ package struct PublishedPins: Sendable {
         return pins.pins(at: time)
     }
 
-    /// Whether clients lack a pin with this document that they have for a name with another: then it may lock them out. With
-    /// all of them it cannot, whatever a server shows.
-    /// - Parameter name: a host, or a wildcard, which stands for the hosts that have no entry of their own.
+    /// Whether clients lack a pin with this document that they have for a name with another, so that it may lock them
+    /// out. If all pins are kept, it cannot lock clients out, no matter which chain a server presents.
+    /// - Parameter name: a host, or a wildcard, which stands for the hosts without an own entry.
     package func hasLost(anyOf other: PublishedPins, for name: String, at time: Date) -> Bool {
         guard let host = try? DialedHost(name.hasPrefix("*.") ? "any-other-name\(name.dropFirst())" : name) else {
             return false
@@ -255,11 +255,11 @@ package struct PublishedPins: Sendable {
         return !Set(other.pins(of: host, at: time)).isSubset(of: pins(of: host, at: time))
     }
 
-    /// Whether the pins decide about a host where clients have other sources as well: what builds carry restricts no host
-    /// that it does not name.
+    /// Whether the pins apply to a host for which clients have other sources as well: a document in builds restricts no
+    /// host that it does not name.
     func governs(_ host: DialedHost) -> Bool { carried.map { $0.host(for: host) != nil } ?? true }
 
-    /// The policy of the clients. Where clients differ in the kind of pins that they use, all of them must get in.
+    /// The policy of the clients. If clients use different kinds of pins, all of them must accept the server.
     package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
         let pattern = HostPattern(host)
         let policies = subjects.map { PinnedPolicy(scope: .hosts(pattern), source: source, pinning: $0) }
@@ -271,11 +271,11 @@ package struct PublishedPins: Sendable {
 }
 
 extension PublicationOutlook.Document {
-    /// Takes a repository's bundle as renewed by a machine, if the last renewal, which made the timestamp end when it
-    /// does, is not longer ago than that machine may take.
+    /// Marks a repository's bundle as renewed by a machine, if the last renewal is recent enough for that machine. The
+    /// time of the renewal is derived from the end of the timestamp.
     /// - Parameters:
-    ///   - interval: the longest time between two renewals.
-    ///   - lifetime: how long a renewal makes the timestamp last.
+    ///   - interval: the maximum time between two renewals.
+    ///   - lifetime: the lifetime of a renewed timestamp.
     package mutating func renew(every interval: Duration, lasting lifetime: Duration, at time: Date) {
         guard case .repository(let pins) = HeldDocument.content(of: self, at: time), let end = pins.timestampEnd
         else { return }

@@ -1,14 +1,14 @@
 import Foundation
 import Holdfast
 
-/// Divides a time into spans during which a client fares the same.
+/// Divides a time into spans in which the result for a client does not change.
 ///
-/// Every boundary is judged, and the second before the next one. If the two differ, an input ends that nobody named: the
-/// second at which it does is searched for.
+/// Every boundary is evaluated, and the second before the next one. If the two results differ, an input ends at a time
+/// that is not among the boundaries; the search finds that second.
 struct SpanSearch {
     let begins: Int64
     let ends: Int64
-    /// What may change, in ascending order.
+    /// The times of possible changes, in ascending order.
     let boundaries: [Int64]
 
     func spans(of trial: ClientTrial) -> [PublicationOutlook.Span] {
@@ -30,7 +30,7 @@ struct SpanSearch {
         return spans(found)
     }
 
-    /// A second after `first`, up to `last`, at which the client fares in another way than before.
+    /// A second after `first`, up to `last`, at which the client's result differs from before.
     private func change(
         of trial: ClientTrial, from status: ClientTrial.Status, at first: Int64, until last: Int64
     ) -> Int64 {
@@ -46,7 +46,7 @@ struct SpanSearch {
         found.indices.map { index in
             let (second, status) = found[index]
             var code = status.code
-            // What was past its time has ended for good.
+            // The grace period has ended.
             if !status.getsIn, index > 0, found[index - 1].status.isGrace, code == .pins || code == .document {
                 code = .grace
             }
@@ -58,7 +58,7 @@ struct SpanSearch {
         }
     }
 
-    /// Boundaries that were not reached yet.
+    /// Boundaries that are not reached yet.
     private struct Pending {
         private var seconds: [Int64]
         private var position = 0

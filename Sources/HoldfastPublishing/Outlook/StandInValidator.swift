@@ -1,14 +1,14 @@
 import Foundation
 import Holdfast
 
-/// Validates chains of stand-in authorities as clients do, and shows pins the certificates for which they stand.
+/// Validates chains of stand-in authorities as clients do, and matches pins against the certificates that they replace.
 ///
-/// Paths are built and verified among copies, whose keys we have: so a certificate can be judged that an authority has
-/// yet to issue. What is matched against pins is the authority's own certificate.
+/// Paths are built and verified with copies whose keys are available, so that a certificate can be evaluated before its
+/// authority issues it. Pins are matched against the authority's own certificates.
 struct StandInValidator: ChainValidator {
     /// Validates the copies.
     let base: PathValidator
-    /// What each copy stands for.
+    /// The original of each copy.
     let originals: [X509Certificate: X509Certificate]
 
     var pathValidator: PathValidator? { base }

@@ -1,7 +1,7 @@
 package import Foundation
 package import Holdfast
 
-/// The pins of a verified document as a client would use them, for tools that check whether it would get in.
+/// The pins of a verified document as a client would use them, for tools that check if the client could connect.
 package struct TrustServerDocumentPins: PinSource {
     private let format: TrustServerFormat
     private let table: TrustServerTable
@@ -9,7 +9,7 @@ package struct TrustServerDocumentPins: PinSource {
     private let hosts: Set<DialedHost>
 
     /// The pins of a document.
-    /// - Parameter configuration: that of the client; only its settings matter.
+    /// - Parameter configuration: that of the client; only its settings are used.
     /// - Throws: ``DocumentError`` for a document that clients refuse.
     package init(
         _ document: TrustServerDocument, _ configuration: TrustServerConfiguration
@@ -19,19 +19,19 @@ package struct TrustServerDocumentPins: PinSource {
         hosts = Set(document.entries.compactMap { try? DialedHost($0.hostname) })
     }
 
-    /// Whether the document has an entry for a host, on whatever port and of whatever kind.
+    /// Whether the document has an entry for a host, on any port and of any kind.
     func names(_ host: DialedHost) -> Bool { (try? DialedHost(host.name)).map(hosts.contains) ?? true }
 
     /// When the document was made, according to its signer.
     package var timestamp: Date { table.signedTimestamp }
-    /// The first instant at which the document is past its time.
+    /// The first instant at which the document is in its grace period.
     package var graceBegins: Date { table.timestamp.addingTimeInterval(format.maximumAge + 1) }
     /// The first instant at which clients refuse the document.
     package var end: Date { table.end }
-    /// The first instant at which clients no longer take the document as a new one.
+    /// The first instant at which clients no longer accept the document as a new one.
     package var downloadEnds: Date { table.timestamp.addingTimeInterval(TrustServerFormat.greatestAgeOfDownload + 1) }
 
-    /// Why a client does not take the document as a new one at a time; nil if it does.
+    /// Why a client does not accept the document as a new one at a time; nil if it does.
     package func refusalOfDownload(at time: Date) -> DocumentError? {
         do throws(DocumentError) {
             // Clients state their times in whole seconds.
@@ -42,7 +42,7 @@ package struct TrustServerDocumentPins: PinSource {
         }
     }
 
-    /// Why a client that holds this document keeps it at a time when it is served another; nil if it takes the other.
+    /// Why a client that holds this document keeps it when it is served another at a time; nil if it takes the other.
     package func refusal(of new: TrustServerDocumentPins, at time: Date) -> DocumentError? {
         do throws(DocumentError) {
             try format.checkReplaces(new.table, table, newestIssue: timestamp, at: time)

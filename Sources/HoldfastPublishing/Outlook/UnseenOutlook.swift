@@ -2,15 +2,16 @@ package import Foundation
 package import Holdfast
 import HoldfastSigning
 
-/// How clients with a pin file fare whatever a host shows. Only the clients' own policy is asked, with no chain at all.
+/// The result for clients with a pin file that is the same for every chain of a host. Only the clients' own policy is
+/// evaluated, without a chain.
 package struct UnseenOutlook: Sendable {
-    /// What is certain.
+    /// The certain part of a result.
     package enum Fate: Sendable {
         /// Clients refuse every chain.
         case refused
-        /// Clients get in by grace at best.
+        /// Clients can connect by grace at best.
         case grace
-        /// The chain decides.
+        /// The result depends on the chain.
         case open
     }
 
@@ -26,7 +27,7 @@ package struct UnseenOutlook: Sendable {
                 documents: [document], hosts: [], platforms: [], appVersions: .noShippedPins, now: .distantPast))
     }
 
-    /// What is certain about the hosts of an entry.
+    /// The certain result for the hosts of an entry.
     package func fate(of entry: PinFile.Host, at time: Date) -> Fate {
         let base = entry.pattern.base.name
         guard
@@ -35,7 +36,7 @@ package struct UnseenOutlook: Sendable {
         return trial(of: host).fate(at: time.wholeSeconds)
     }
 
-    /// Why clients refuse a host whatever it shows, as they say it; nil if the chain decides.
+    /// Why clients refuse a host with any chain, as they report it; nil if it depends on the chain.
     package func refusal(of host: DialedHost, at time: Date) -> String? {
         trial(of: host).refusal(at: time.wholeSeconds)
     }
@@ -46,7 +47,7 @@ package struct UnseenOutlook: Sendable {
 }
 
 extension ClientTrial {
-    /// What is certain of a client, whatever chain it meets.
+    /// The certain result for a client with any chain.
     fileprivate func fate(at second: Int64) -> UnseenOutlook.Fate {
         guard let decision = decision(at: second), refusal(at: second) == nil else { return .refused }
         return isByGrace(decision, at: second) ? .grace : .open
@@ -54,7 +55,7 @@ extension ClientTrial {
 
     fileprivate func refusal(at second: Int64) -> String? {
         guard let decision = decision(at: second) else { return "expected a pin file that clients read, found another" }
-        // Where standard validation takes over, the chain decides.
+        // If standard validation applies, the result depends on the chain.
         let isOver = decision.findings.contains { $0.kind == .noPins }
         guard isOver, !decision.notices.contains(where: { $0.code == .pinsExpired }) else { return nil }
         return decision.failure.map { "expected \($0.expected), found \($0.found)" } ?? "there are no pins"

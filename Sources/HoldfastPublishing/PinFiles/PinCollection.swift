@@ -6,7 +6,7 @@ package struct PinCollection {
     package let file: PinFile
     package let annotations: PinAnnotations
 
-    /// The pins of a host that was asked.
+    /// The pins of a probed host.
     package struct Host {
         let dialed: DialedHost
         let pins: [PinEntry]
@@ -15,9 +15,9 @@ package struct PinCollection {
 
         /// - Parameters:
         ///   - dialed: the host that was dialed.
-        ///   - pins: those of its chain.
-        ///   - isForItsPort: whether somebody named its port, so that the pins are for no other.
-        ///   - warning: what a reader must know first about them, in one line.
+        ///   - pins: the pins of its chain.
+        ///   - isForItsPort: whether its port was specified, so that the pins are for no other.
+        ///   - warning: a warning about them for readers, in one line.
         package init(
             _ dialed: DialedHost, pins: [PinEntry], isForItsPort: Bool = false, warning: String? = nil
         ) {
@@ -29,18 +29,18 @@ package struct PinCollection {
     }
 
     /// - Parameters:
-    ///   - reports: the pins of the hosts that were asked.
-    ///   - others: the pins of files and authorities. Each host gets those that are for it.
-    ///   - pattern: the host or pattern that the pins are for, if it is not the host that was asked.
-    ///   - format: the format for which they are collected.
+    ///   - reports: the pins of the probed hosts.
+    ///   - others: the pins of files and authorities. Each host gets those that apply to it.
+    ///   - pattern: the host or pattern that the pins are for, if it is not the probed host.
+    ///   - format: the format of the export.
     package init(
         _ reports: [Host], and others: [PinEntry], for pattern: HostPattern?, as format: ExportFormat
     ) throws(PublishingError) {
         var annotations = PinAnnotations()
         var hosts: [(pattern: HostPattern, ports: [Int], pins: [PinFile.KeyPin])] = []
-        // The hosts that were named without a port as well, so that their pins are for every port.
+        // The hosts that were also named without a port, so that their pins are for every port.
         var open: Set<HostPattern> = []
-        // Pins that come only from files are for one host, which must be named.
+        // Pins that come only from files are for one host, which must be specified.
         for report in reports.isEmpty ? [nil] : reports.map(Optional.some) {
             guard let name = pattern ?? report.map({ HostPattern($0.dialed) }) else {
                 throw PublishingError(
@@ -61,7 +61,7 @@ package struct PinCollection {
                 PinEntry.entries(others, for: report.dialed, among: reports.map(\.dialed))
             }
             for entry in (report?.pins ?? []) + (backups ?? others) {
-                // A key that the server does not show is a backup, and so is a key that is in no certificate.
+                // A key that the server does not present is a backup, and so is a key without a certificate.
                 let standsBy = entry.isBackup || !reports.isEmpty && !served.contains(entry.keyPin)
                 guard let pin = try? Pin(entry.keyPin),
                     let key = try? PinFile.KeyPin(
@@ -70,7 +70,7 @@ package struct PinCollection {
                     throw PublishingError(
                         .invalidInput, of: entry.title, expected: "the pin of a key", found: entry.keyPin.quoted)
                 }
-                // Two equal pins are one pin, which keeps its first title.
+                // Equal pins are one pin, which keeps its first title.
                 guard !hosts[index].pins.contains(where: { $0.pin == pin }) else { continue }
                 hosts[index].pins.append(key)
                 annotations.titles[pin] = annotations.titles[pin] ?? entry.title
@@ -78,7 +78,7 @@ package struct PinCollection {
             }
         }
         for index in hosts.indices where open.contains(hosts[index].pattern) { hosts[index].ports = [] }
-        // A record of DNS is for one port. Who names none means that of HTTPS, as for a host to connect to.
+        // A DNS record is for one port. The default is that of HTTPS, as for a host to connect to.
         if !format.saysAnyPort {
             for index in hosts.indices where hosts[index].ports.isEmpty { hosts[index].ports = [443] }
         }
@@ -86,8 +86,8 @@ package struct PinCollection {
         do throws(PinFileError) {
             file = try PinFile(
                 hosts: try hosts.map { host throws(PinFileError) in
-                    // In Apple's format, both the list of leaves and the list of issuers must match. A user who asks
-                    // for both gets that.
+                    // In Apple's format, both the list of leaves and the list of issuers must match. If both are
+                    // requested, require both.
                     let needsBoth = format.saysRoles && Set(host.pins.map(\.role)).count == 2
                     return try PinFile.Host(
                         host.pattern, ports: host.ports, requirement: needsBoth ? .oneOfEachRole : .any, pins: host.pins

@@ -1,15 +1,15 @@
 package import Holdfast
 
 extension PinFile {
-    /// A pin of a file that no key has.
+    /// A pin in a file that no key matches.
     package struct Placeholder: Sendable, Hashable {
-        /// The entry that has it.
+        /// The entry with the pin.
         package let pattern: HostPattern
         package let pin: Pin
-        /// What it is, in words.
+        /// A description of the placeholder.
         package let what: String
 
-        /// A sentence about it.
+        /// A sentence that explains the problem.
         package var text: String { "\(pattern): \(pin) is \(what), a placeholder: no key has it" }
     }
 
@@ -30,7 +30,7 @@ extension PinFile {
                 + "`holdfastctl pins remove \(file) \(host) \(placeholder.pin)`.")
     }
 
-    /// The hosts without a second key that can exist; losing the first one locks every client out.
+    /// The hosts without a usable backup key: if the first key is lost, every client is locked out.
     package var hostsWithoutUsableBackup: [HostPattern] {
         hosts.filter { !$0.isRetired && !$0.hasUsableBackup }.map(\.pattern)
     }
@@ -46,7 +46,7 @@ extension PinFile.Host {
         }
     }
 
-    /// Whether there is a second key in case one is lost, apart from placeholders, which are no keys.
+    /// Whether there is a second key in case one is lost. Placeholders are not keys.
     package var hasUsableBackup: Bool {
         let accepted = pins.filter { $0.state != .candidate && PlaceholderDigest($0.pin.digest) == nil }
         return Set(accepted.map(\.pin)).count > 1 && accepted.contains { $0.state == .backup }

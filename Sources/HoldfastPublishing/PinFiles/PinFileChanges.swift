@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-/// Describes in words what differs between two pin files.
+/// Describes the differences between two pin files.
 enum PinFileChanges {
-    /// - Parameter old: the earlier pin file; nil if there is none yet.
+    /// - Parameter old: the earlier pin file; nil if it does not exist yet.
     static func words(from old: PinFile?, to new: PinFile) -> [String] {
         var lines: [String] = []
         func differs<Value: Equatable>(_ field: String, _ value: (PinFile) -> Value, _ text: (Value) -> String) {
@@ -23,7 +23,7 @@ enum PinFileChanges {
         return lines
     }
 
-    /// What entries lack that differ from those of an earlier file.
+    /// The shortages of entries that differ from those of an earlier file.
     static func shortages(from old: PinFile, to new: PinFile) -> [String] {
         new.hosts.filter { !$0.isRetired && !old.hosts.contains($0) }.flatMap { host -> [String] in
             let isInUse = host.pins.contains { $0.state == .active }

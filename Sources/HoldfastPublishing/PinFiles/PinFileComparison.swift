@@ -1,11 +1,11 @@
 import Holdfast
 
-/// What differs between two pin files. What that does to clients depends on the chains that the hosts show:
-/// ``PublicationOutlook`` judges it.
+/// The differences between two pin files. Their effect on clients depends on the chains that the hosts present:
+/// ``PublicationOutlook`` evaluates it.
 public struct PinFileComparison: Sendable, Hashable {
-    /// One sentence for each difference, in the order of the new file; empty if clients read both alike.
+    /// One sentence for each difference, in the order of the new file; empty if clients read both in the same way.
     public let changes: [String]
-    /// What the new file lacks at hosts whose entries differ, one sentence each; see ``PinFileEdit/shortages``.
+    /// The shortages of the new file at hosts whose entries differ, one sentence each; see ``PinFileEdit/shortages``.
     public let shortages: [String]
 
     /// Compares two files.
@@ -17,7 +17,7 @@ public struct PinFileComparison: Sendable, Hashable {
         shortages = PinFileChanges.shortages(from: old.file, to: new.file)
     }
 
-    /// What differs in fields that this version does not know.
+    /// The differences in fields that this version does not know.
     private static func fields(_ old: PinFileDocument, _ new: PinFileDocument) -> [String] {
         func lines(_ document: PinFileDocument, _ other: PinFileDocument, _ what: String) -> [String] {
             document.fields.filter { !other.fields.contains($0) }

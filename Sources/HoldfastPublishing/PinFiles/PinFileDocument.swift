@@ -5,12 +5,12 @@ public import Holdfast
 public struct PinFileDocument: Sendable {
     /// The pin file.
     public let file: PinFile
-    /// Where it has fields that this version does not know, such as `hosts[3].note`. A file that is written from
+    /// The paths of fields that this version does not know, such as `hosts[3].note`. A file that is written from
     /// ``file`` has none of them.
     public var unknownFields: [String] { fields.map(\.path) }
     package let fields: [PinFile.UnknownField]
 
-    /// Reads a pin file, or says what the file is instead.
+    /// Reads a pin file. If it is another kind of file, the error names the kind.
     /// - Parameters:
     ///   - data: the file.
     ///   - name: the file's name for messages.
@@ -19,13 +19,13 @@ public struct PinFileDocument: Sendable {
         try self.init(data, named: name, remedies: [:])
     }
 
-    /// - Parameter remedies: what to do with other kinds of documents, for callers that read those as well.
+    /// - Parameter remedies: the remedies for other kinds of documents, for callers that read those as well.
     package init(_ data: Data, named name: String, remedies: [DocumentKind: String]) throws(PublishingError) {
         do throws(PinFileError) {
             file = try PinFile(json: data)
         } catch {
             let kind = DocumentKind(data)
-            // Other programs put certificates into the same CMS envelope.
+            // Other programs use the same CMS envelope for certificates.
             if kind != .trustServerDocument { try ForeignFile(data, path: name).check(wanting: .certificate) }
             guard kind == .pinFile else {
                 throw PublishingError(

@@ -1,12 +1,12 @@
 import Holdfast
 
-// The words in which the format states the settings of a host (docs/formats.md).
+// The texts for the settings of a host in the format (docs/formats.md).
 extension PinFileEdit.HostSettings {
-    /// What happens when no pin is found.
+    /// The behavior if no pin matches.
     public enum Mode: String, Sendable, CaseIterable {
         /// Clients refuse the host.
         case enforce
-        /// Clients report it, and standard validation decides.
+        /// Clients report the failure, and standard validation decides.
         case report
 
         var value: PinSet.Enforcement {
@@ -17,11 +17,11 @@ extension PinFileEdit.HostSettings {
         }
     }
 
-    /// Which pins a connection must match.
+    /// The pins that a connection must match.
     public enum Require: String, Sendable, CaseIterable {
-        /// One, of whatever role.
+        /// One pin of any role.
         case any
-        /// One of the server's own key, and one of an issuer's.
+        /// One pin of the server's own key, and one of an issuer's.
         case leafAndIssuer
 
         var value: PinSet.Requirement {
@@ -32,7 +32,7 @@ extension PinFileEdit.HostSettings {
         }
     }
 
-    /// What happens when the pins have run out.
+    /// The behavior after the pins have expired.
     public enum OnExpiry: String, Sendable, CaseIterable {
         /// Clients refuse the host.
         case failClosed

@@ -1,34 +1,34 @@
 public import Foundation
 public import Holdfast
 
-/// A change of a pin file. After each step the file is one that clients accept, and the fields that this version does not
-/// know stay where they are.
+/// A change of a pin file. After each step, clients accept the file, and the fields that this version does not know are
+/// unchanged.
 ///
 /// ```swift
 /// var edit = try PinFileEdit(data, named: "bank.pins.json")
 /// try edit.add(backup, state: .backup, to: HostPattern("api.example.com"))
 /// try edit.data().write(to: file)
 /// ```
-/// Whether clients get in with the changed file depends on the chains that the hosts show, which an edit does not know:
-/// ask ``PublicationOutlook`` before you publish it.
+/// Whether clients can connect with the changed file depends on the chains that the hosts present, which an edit does
+/// not know. Use ``PublicationOutlook`` before you publish it.
 public struct PinFileEdit: Sendable {
     /// The certificate of a path that must have the key of a pin.
     public enum Role: String, Sendable, CaseIterable {
         /// The server's own.
         case leaf
-        /// Any above it.
+        /// Any certificate above it.
         case issuer
     }
 
-    /// What a key is at the moment.
+    /// The current state of a key.
     public enum State: String, Sendable, CaseIterable {
         /// In use.
         case active
-        /// In no chain that is served.
+        /// In no served chain.
         case backup
-        /// On its way out.
+        /// About to be removed.
         case retiring
-        /// On trial: whether it matches is reported, and it is never accepted.
+        /// In a trial: matches are reported, but the key is never accepted.
         case candidate
     }
 
@@ -39,7 +39,7 @@ public struct PinFileEdit: Sendable {
     private let kept: PinFileKeptFields
     private let name: String
 
-    /// Reads the file that is changed.
+    /// Reads the file to change.
     /// - Parameters:
     ///   - data: the file.
     ///   - name: its name for messages.
@@ -56,10 +56,10 @@ public struct PinFileEdit: Sendable {
     /// - Throws: ``PublishingError`` if the fields that this version does not know cannot be kept.
     public func data() throws(PublishingError) -> Data { try kept.write(file) }
 
-    /// What differs from the original, one sentence each, in the order of the file.
+    /// The differences from the original, one sentence each, in the order of the file.
     public var changes: [String] { PinFileChanges.words(from: original, to: file) }
 
-    /// What changed entries lack that an operator wants at hand: a key in use, and a backup. One sentence each.
+    /// The keys that changed entries lack and should have: a key in use, and a backup. One sentence each.
     public var shortages: [String] {
         PinFileChanges.shortages(from: original, to: file) + file.coveredReports.map(\.text)
     }
@@ -70,13 +70,13 @@ public struct PinFileEdit: Sendable {
     /// - Parameters:
     ///   - pin: of a key.
     ///   - role: the certificate that must have the key.
-    ///   - state: what the key is at the moment.
-    ///   - end: the first instant at which the pin no longer counts; nil for as long as the file. A pin file has whole
-    ///     seconds: what is left of one no longer counts.
+    ///   - state: the current state of the key.
+    ///   - end: the first instant at which the pin is no longer valid; nil for the whole validity of the file. A pin
+    ///     file has whole seconds, so a fraction of a second is cut off.
     ///   - pattern: the host.
-    ///   - ports: those of a new entry; empty for any. An entry that is there keeps its own.
-    /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too
-    ///   many; `notTheHosts` for a placeholder that is no key's pin.
+    ///   - ports: the ports of a new entry; empty for any. An existing entry keeps its own.
+    /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too many;
+    ///   `notTheHosts` for a placeholder, which is not the pin of a key.
     public mutating func add(
         _ pin: Pin, as role: Role = .leaf, state: State = .active, until end: Date? = nil, to pattern: HostPattern,
         ports: [Int] = []
@@ -122,7 +122,7 @@ public struct PinFileEdit: Sendable {
     ///   - pin: the pin.
     ///   - role: the role in which it is removed; nil for every role.
     ///   - pattern: the host.
-    /// - Throws: ``PublishingError`` if the host does not have it, or could not be reached by any client without it.
+    /// - Throws: ``PublishingError`` if the host does not have it, or if every client would be locked out without it.
     public mutating func remove(
         _ pin: Pin, as role: Role? = nil, from pattern: HostPattern
     ) throws(PublishingError) {
@@ -138,7 +138,7 @@ public struct PinFileEdit: Sendable {
     }
 
     /// Removes the whole entry of a host. Clients refuse the host, or use another entry that covers it.
-    /// - Throws: ``PublishingError`` if there is no such entry.
+    /// - Throws: ``PublishingError`` if the entry does not exist.
     public mutating func remove(_ pattern: HostPattern) throws(PublishingError) {
         let (index, _) = try entry(pattern, retiredToo: true)
         var hosts = file.hosts
@@ -146,8 +146,8 @@ public struct PinFileEdit: Sendable {
         try replace(hosts: hosts, "\(name), \(pattern)")
     }
 
-    /// Retires a host: clients refuse to connect to it. Its ports stay.
-    /// - Throws: ``PublishingError`` if there is no such entry, or if it is retired already.
+    /// Retires a host: clients refuse to connect to it. Its ports are unchanged.
+    /// - Throws: ``PublishingError`` if the entry does not exist, or if it is retired already.
     public mutating func retire(_ pattern: HostPattern) throws(PublishingError) {
         let (index, host) = try entry(pattern)
         var hosts = file.hosts
@@ -157,7 +157,7 @@ public struct PinFileEdit: Sendable {
         try replace(hosts: hosts, "\(name), \(pattern)")
     }
 
-    /// Marks a pin as one that is on its way out. Clients accept it until it is removed.
+    /// Marks a pin as retiring. Clients accept it until it is removed.
     /// - Parameters:
     ///   - pin: the pin; in every role that it has.
     ///   - pattern: the host.
@@ -175,7 +175,7 @@ public struct PinFileEdit: Sendable {
         try replace(index, pins: restated(host) { $0.pin == pin && $0.state != .candidate ? .retiring : nil })
     }
 
-    /// Makes a backup the key in use, and what was in use retiring. No pin is lost.
+    /// Makes a backup the key in use, and retires the earlier key in use. No pin is lost.
     /// - Parameters:
     ///   - pin: the backup.
     ///   - pattern: the host.
@@ -201,37 +201,37 @@ public struct PinFileEdit: Sendable {
 
     // MARK: Settings
 
-    /// Settings of the whole file; nil leaves one as it is.
+    /// Settings of the whole file; nil keeps a setting.
     public struct FileSettings: Sendable, Hashable {
-        /// What it is for, such as the bundle identifier of an app.
+        /// The subject of the file, such as the bundle identifier of an app.
         public var app: String?
         /// When it was issued.
         public var issuedAt: Date?
         /// The first instant at which it is no longer current; in the file, whole seconds.
         public var end: Date?
-        /// How long clients use it before they look for a newer one, in whole seconds.
+        /// How long clients use it before they fetch a newer one, in whole seconds.
         public var refreshAfter: Duration?
-        /// How long its pins are enforced past the end, in whole seconds.
+        /// How long its pins are enforced after the end, in whole seconds.
         public var grace: Duration?
 
-        /// Changes nothing.
+        /// Makes settings that change nothing.
         public init() {}
     }
 
-    /// Settings of a host; nil leaves one as it is.
+    /// Settings of a host; nil keeps a setting.
     public struct HostSettings: Sendable, Hashable {
-        /// What happens when no pin is found.
+        /// The behavior if no pin matches.
         public var mode: Mode?
-        /// Which pins a connection must match.
+        /// The pins that a connection must match.
         public var require: Require?
-        /// What happens when the pins have run out.
+        /// The behavior after the pins have expired.
         public var onExpiry: OnExpiry?
-        /// Where other readers of the file report failures: an https URL, or an empty text for nowhere.
+        /// The destination to which other readers of the file report failures: an https URL, or an empty text for none.
         public var reportURL: String?
         /// The ports; empty for any.
         public var ports: [Int]?
 
-        /// Changes nothing.
+        /// Makes settings that change nothing.
         public init() {}
     }
 
@@ -261,7 +261,7 @@ public struct PinFileEdit: Sendable {
     }
 
     /// Changes settings of a host.
-    /// - Throws: ``PublishingError`` that names the field, for example if a requirement could not be met.
+    /// - Throws: ``PublishingError`` that names the field, for example if a requirement cannot be met.
     public mutating func set(_ settings: HostSettings, of pattern: HostPattern) throws(PublishingError) {
         let (index, host) = try entry(pattern)
         var hosts = file.hosts
@@ -363,7 +363,7 @@ public struct PinFileEdit: Sendable {
 
     private static func seconds(_ span: Duration) -> Int { Int(clamping: span.components.seconds) }
 
-    /// Makes a value of the format, whose error is then about the host.
+    /// Makes a value of the format, and adds the subject to its error.
     private func made<Value>(
         _ subject: String, _ make: () throws(PinFileError) -> Value
     ) throws(PublishingError) -> Value {
@@ -378,7 +378,7 @@ public struct PinFileEdit: Sendable {
 }
 
 extension Date {
-    /// The last second that counts where this is the first instant that no longer does.
+    /// The last valid second, if this is the first instant that is no longer valid.
     fileprivate var lastWholeSecond: Date {
         let second = wholeSeconds
         return Date(wholeSeconds: self > Date(wholeSeconds: second) ? second : second - 1)

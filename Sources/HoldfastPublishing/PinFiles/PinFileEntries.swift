@@ -1,13 +1,13 @@
 import Holdfast
 import HoldfastTUF
 
-/// The entries of a pin file, found by the hosts for which they decide.
+/// The entries of a pin file, found by the hosts to which they apply.
 struct PinFileEntries {
     private let entries: [HostPattern: PinFile.Host]
 
     init(_ file: PinFile) { entries = Dictionary(file.hosts.map { ($0.pattern, $0) }) { first, _ in first } }
 
-    /// The entry that decides about all hosts of a pattern.
+    /// The entry that applies to all hosts of a pattern.
     func entry(of pattern: HostPattern) -> PinFile.Host? {
         entries[pattern]
             ?? entries.values.filter { $0.pattern.covers(pattern) }.min { $0.pattern < $1.pattern }

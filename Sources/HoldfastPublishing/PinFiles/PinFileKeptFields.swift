@@ -2,8 +2,8 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What a pin file has beside the fields that this version knows, so that a file that is written anew keeps it: each
-/// field at its place, for as long as the host or pin that has it is in the file.
+/// The fields of a pin file that this version does not know, so that a rewritten file keeps them. Each field stays at
+/// its position as long as its host or pin is in the file.
 struct PinFileKeptFields: Sendable {
     /// The object that has a field.
     private enum Place: Hashable {
@@ -36,7 +36,7 @@ struct PinFileKeptFields: Sendable {
             }
             fields.append(found)
         }
-        // `critical` is known, but it is about fields that are kept here.
+        // `critical` is known, but it lists fields that are kept here.
         if let critical = try Self.critical(data, named: name) {
             fields.append(Field(place: .file, name: "critical", value: critical))
         }
@@ -82,8 +82,8 @@ struct PinFileKeptFields: Sendable {
         return Field(place: place, name: field.name, value: field.value)
     }
 
-    /// The file as JSON, with the fields that were kept.
-    /// - Throws: if what is written would not read as what it should say.
+    /// The file as JSON, with the kept fields.
+    /// - Throws: if the output would not read as the expected file.
     func write(_ file: PinFile) throws(PublishingError) -> Data {
         guard !fields.isEmpty else { return file.json }
         var lines: [String] = []
@@ -98,7 +98,7 @@ struct PinFileKeptFields: Sendable {
             guard !added.isEmpty, let end = line.lastIndex(of: "}") else { return String(line) }
             return line[..<end] + ", " + added.joined(separator: ", ") + line[end...]
         }
-        // The writer has one line for a pin, and a line of its own for the beginning and the end of a host.
+        // The writer puts each pin on one line, and the beginning and the end of a host on separate lines.
         for line in String(decoding: file.json, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         {
             switch line {
@@ -129,7 +129,7 @@ struct PinFileKeptFields: Sendable {
         return data
     }
 
-    /// Reads what was written, as a client does, and compares.
+    /// Reads the output as a client does, and compares it.
     private func check(_ data: Data, says expected: PinFile) throws(PublishingError) {
         let written = try PinFileDocument(data, named: file)
         let read = try PinFileKeptFields(data, of: written, named: file)

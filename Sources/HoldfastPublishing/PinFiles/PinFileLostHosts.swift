@@ -1,9 +1,9 @@
 package import Holdfast
 
-/// Finds the hosts to which clients with one pin file connect, but which clients with the next one refuse, whatever
-/// their servers present: hosts that have no entry anymore, a retired one, or one for other ports.
+/// Finds the hosts that clients with one pin file accept, but clients with the next one refuse no matter what their
+/// servers present: hosts without an entry, with a retired one, or with one for other ports.
 package struct PinFileLostHosts {
-    /// Each host or pattern in a line, with the entry that decides about it in the earlier file.
+    /// Each host or pattern in a line, with the entry that applies to it in the earlier file.
     package let losses: [(entry: HostPattern, line: String)]
     /// One line for each host or pattern.
     package var lines: [String] { losses.map(\.line) }

@@ -1,7 +1,7 @@
 package import Foundation
 package import Holdfast
 
-/// What a certificate says, for people and for JSON. Its fields are those of the JSON object.
+/// The content of a certificate, for people and for JSON. Its fields are those of the JSON object.
 package struct CertificateReport: Sendable, Encodable {
     /// The position in the chain as presented; the leaf has 0. Absent for an anchor that was not sent.
     package var position: Int?

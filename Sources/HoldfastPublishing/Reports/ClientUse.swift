@@ -2,20 +2,21 @@ import Foundation
 import Holdfast
 import SwiftASN1
 
-/// Whether a certificate may authenticate a client in TLS, and whether a public authority issued it.
+/// Whether a certificate is valid for client authentication in TLS, and whether a public authority issued it.
 ///
-/// Root programs require that public authorities stop issuing certificates for client authentication by 2027-03-15, so
-/// that mutual TLS that depends on one ends with the certificate.
+/// Root programs require that public authorities stop issuing certificates for client authentication by 2027-03-15.
+/// Mutual TLS with such a certificate stops working when the certificate expires.
 package struct ClientUse: Sendable, Equatable {
     /// Whether extendedKeyUsage (RFC 5280 4.2.1.12) allows id-kp-clientAuth, or is absent.
     package let allowsClients: Bool
-    /// Whether it is an authority's (RFC 5280 4.2.1.9), which authenticates no client, whatever it allows those below it.
+    /// Whether it is a CA certificate (RFC 5280 4.2.1.9), which authenticates no client, no matter what it allows below
+    /// it.
     package let isAuthority: Bool
     /// Whether it states one of the CA/Browser Forum's policies for servers, or has timestamps of transparency logs
     /// (RFC 6962 3.3), as every certificate of a public authority for servers does.
     package let isPublic: Bool
 
-    /// The day from which on public authorities issue no certificates for client authentication.
+    /// The day from which public authorities issue no certificates for client authentication.
     package static let lastDay = "2027-03-15"
 
     private static let keyUsage = "2.5.29.37"
@@ -54,7 +55,7 @@ package struct ClientUse: Sendable, Equatable {
             || (stated ?? []).contains { policy in Self.publicPolicies.contains(where: policy.hasPrefix) }
     }
 
-    /// A warning for a certificate with which a client authenticates, or may; nil if nothing is wrong.
+    /// A warning for a certificate that may authenticate clients; nil if nothing is wrong.
     package var warning: String? {
         guard allowsClients, isPublic, !isAuthority else { return nil }
         return

@@ -8,7 +8,7 @@ package enum DaysLeft {
         return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
     }
 
-    /// A time, with the days that are left until then.
+    /// A time, with the remaining days.
     package static func end(_ end: Date, from now: Date) -> String {
         "\(end.formatted(.iso8601)), \(text(days(until: end, from: now)))"
     }

@@ -7,15 +7,15 @@ package struct FingerprintListReport: Sendable, Encodable {
     package struct Entry: Sendable, Encodable {
         package enum State: String, Sendable, Encodable {
             case valid, expired
-            /// No client ever asks for its name.
+            /// No client looks up its name.
             case unusable
         }
 
         package let state: State
         package let name: String
-        /// As the list writes it.
+        /// The fingerprint in the form of the list.
         package let fingerprint: String
-        /// The same as every verb prints it.
+        /// The fingerprint in the form that all commands print.
         package let certificatePin: String
         /// The expiration in Unix seconds, as it was signed.
         package let expires: Int64
@@ -25,7 +25,7 @@ package struct FingerprintListReport: Sendable, Encodable {
         package let daysLeft: Int
         /// Absent for the server's own certificate.
         package let depth: Int?
-        /// Why no client asks for the name; absent for names that clients look up.
+        /// Why no client looks up the name; absent for names that clients look up.
         package let problem: String?
 
         package init(_ entry: FingerprintEntry, now: Date) {
@@ -40,10 +40,10 @@ package struct FingerprintListReport: Sendable, Encodable {
             depth = entry.depth == 0 ? nil : entry.depth
         }
 
-        /// When it expires, in the same words as for certificates.
+        /// When it expires, in the same form as for certificates.
         package var remaining: String { DaysLeft.text(daysLeft) }
 
-        /// Whether it expires after the year 9999, which is no time in seconds.
+        /// Whether it expires after the year 9999, which is not a valid time in seconds.
         package var expiresTooLate: Bool { expires > FingerprintEntry.latestExpiry }
     }
 
@@ -54,13 +54,13 @@ package struct FingerprintListReport: Sendable, Encodable {
     /// Whether the signatures were verified.
     package let verified: Bool
     package let entries: [Entry]
-    /// Names that have only one unexpired fingerprint.
+    /// Names with only one unexpired fingerprint.
     package let namesWithoutBackup: [String]
-    /// Whether the list says which hosts need no pins. That part is not signed, and clients ignore it.
+    /// Whether the list states which hosts need no pins. That part is not signed, and clients ignore it.
     package let unsignedDomainsConfig: Bool
-    /// The time that is watched, in words; absent if none is.
+    /// The monitored time, as text; absent if nothing is monitored.
     package var watch: String?
-    /// The same in seconds.
+    /// The monitored time in seconds.
     package var watchedSeconds: Int64?
 
     /// Verifies a list as clients do.
@@ -105,10 +105,10 @@ package struct FingerprintListReport: Sendable, Encodable {
 
     package var expired: Int { entries.count { $0.state == .expired } }
 
-    /// How many entries have not expired and are for names that no client asks for.
+    /// The number of unexpired entries for names that no client looks up.
     package var unusable: Int { entries.count { $0.state == .unusable } }
 
-    /// How many entries are valid now but expire within the time that is watched.
+    /// The number of entries that are valid now but expire within the monitored time.
     package var expiringSoon: Int {
         entries.count { $0.state == .valid && isSoon($0) }
     }

@@ -2,12 +2,12 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Shows what PEM or DER contains: certificates, requests, keys and revocation lists.
+/// Displays the content of PEM or DER: certificates, requests, keys and revocation lists.
 struct ShownCertificates {
     private let data: Data
     private let name: String
     private let now: Date
-    /// The certificates that may have signed something; those from --signer come first.
+    /// The possible signing certificates; those from --signer come first.
     private var issuers: [X509Certificate]
     private let blocks: [PEMBlocks.Block]?
 
@@ -58,7 +58,7 @@ struct ShownCertificates {
         return items
     }
 
-    /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
+    /// DER does not state its kind, so each kind is tried. No two kinds can be mistaken for one another.
     private func item(ofDER der: [UInt8]) throws(PublishingError) -> ShownItem {
         if (try? X509Certificate(der: der)) != nil { return certificate(der, position: 0) }
         if let list = try? revocationList(der) { return list }
@@ -110,7 +110,7 @@ struct ShownCertificates {
         _ algorithm: CertificateSignatureAlgorithm, issuer: DistinguishedName, isOwn: X509Certificate?,
         _ check: (X509Certificate) -> SignatureCheck
     ) -> ShownItem.Signature {
-        // No issuer's certificate would help.
+        // An issuer's certificate would not help.
         if let name = algorithm.unsupportedName { return .init(unsupported: name) }
         if let isOwn, check(isOwn) == .valid { return .init(state: .verified, text: "by itself") }
         let named = issuers.filter { $0.subject == issuer && $0 != isOwn }
@@ -142,7 +142,7 @@ struct ShownCertificates {
         return item
     }
 
-    /// The id under which a repository lists a public or private key; nil for a key that can be no role's.
+    /// The id under which a repository lists a public or private key; nil for a key that roles cannot have.
     private static func roleKeyID(of der: [UInt8]) -> String? {
         guard let key = (try? SubjectPublicKeyInfo(der: der)) ?? (try? PrivateKeyReader(der: der))?.publicKey else {
             return nil

@@ -2,15 +2,15 @@ package import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What a client reported: the certificates that a server showed it, beside the pins that it knew. It reads the reports of
-/// RFC 7469 section 3 with what TrustKit and Holdfast add, by themselves or in the Reporting API, and what the pin server
-/// keeps of them.
+/// A client's report: the certificates that a server presented to it, and the pins that it knew. It reads reports of
+/// RFC 7469 section 3 with the additions of TrustKit and Holdfast, alone or in the Reporting API, and reports that the
+/// pin server stored.
 package struct ShownClientReport {
     private let data: Data
     private let name: String
     private let now: Date
 
-    /// As many as the pin server takes at once.
+    /// The same maximum as for one request to the pin server.
     private static let greatestReports = 64
 
     /// - Parameters:
@@ -23,7 +23,7 @@ package struct ShownClientReport {
         self.now = now
     }
 
-    /// - Throws: ``PublishingError`` `invalidDocument` if it is no report, or has no chain and no pins.
+    /// - Throws: ``PublishingError`` `invalidDocument` if it is not a report, or has no chain and no pins.
     package func items() throws(PublishingError) -> [ShownItem] {
         var reports: [Content] = []
         do throws(DocumentError) {
@@ -85,7 +85,7 @@ package struct ShownClientReport {
     }
 }
 
-/// What one report says that people look at.
+/// The content of one report.
 private struct Content {
     var facts: [(name: String, value: String)] = []
     var served: [[UInt8]] = []
@@ -93,15 +93,15 @@ private struct Content {
     var known: [ReportedPin] = []
     var named: [ReportedPin] = []
 
-    /// What was served counts: a client may have built its path of something else.
+    /// The served certificates take precedence: a client may have built its path from others.
     var certificates: [[UInt8]] { served.isEmpty ? validated : served }
-    /// Those with roles and states, where there are some.
+    /// The pins with roles and states, if there are any.
     var pins: [ReportedPin] { named.isEmpty ? known : named }
 
-    /// Longer than any chain that a server shows; a pin file has as many pins for a host.
+    /// Longer than any chain that a server presents; a pin file has as many pins for a host.
     private static let greatestCount = 32
     private static let greatestText = 64 << 10
-    /// What is printed as it is.
+    /// Fields that are printed unchanged.
     private static let names = [
         "url", "hostname", "port", "noted-hostname", "date-time", "failure", "outcome", "code", "app-platform",
         "app-version", "document-version", "sampling-fraction",
@@ -162,7 +162,7 @@ private struct Content {
     }
 }
 
-/// A pin as a report has it.
+/// A pin in the form of a report.
 private struct ReportedPin {
     var text: String
     var role: String?

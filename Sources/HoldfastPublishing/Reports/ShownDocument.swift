@@ -3,7 +3,7 @@ package import Foundation
 package import Holdfast
 import HoldfastSigning
 
-/// What a document says, item by item.
+/// Displays the content of a document, one item at a time.
 package struct ShownDocument {
     /// The keys and values with which signatures are verified.
     package struct Evidence: Sendable {
@@ -13,15 +13,15 @@ package struct ShownDocument {
         package var signerCertificates: [X509Certificate] = []
         /// The root metadata that clients trust.
         package var root: Data?
-        /// What was sent.
+        /// The challenge that was sent.
         package var challenge: String?
-        /// What came with the answer.
+        /// The signature of the response.
         package var signature: String?
 
         package init() {}
     }
 
-    /// The most bytes that any document has.
+    /// Maximum size of any document in bytes.
     package static let maximumBytes = CertificateRevocationList.maximumBytes
 
     private let data: Data
@@ -30,9 +30,9 @@ package struct ShownDocument {
     private let now: Date
 
     /// - Parameters:
-    ///   - data: the document, of whatever kind.
+    ///   - data: the document, of any kind.
     ///   - name: its name for messages.
-    ///   - evidence: what is known about its signer.
+    ///   - evidence: the known facts about its signer.
     ///   - now: the time from which days are counted.
     package init(_ data: Data, name: String, evidence: Evidence, now: Date) {
         self.data = data
@@ -41,7 +41,7 @@ package struct ShownDocument {
         self.now = now
     }
 
-    /// - Throws: ``PublishingError`` `invalidDocument` if it cannot be read as what it seems to be.
+    /// - Throws: ``PublishingError`` `invalidDocument` if it cannot be read as the kind that it appears to be.
     package func items() throws(PublishingError) -> [ShownItem] {
         let kind = DocumentKind(data)
         switch kind {
@@ -179,7 +179,7 @@ package struct ShownDocument {
         do throws(DocumentError) {
             document = try UnverifiedTrustServerDocument(data)
         } catch {
-            // Other programs put certificates into the same CMS envelope.
+            // Other programs use the same CMS envelope for certificates.
             if error.code != .invalidValue, error.code != .missingField {
                 try ForeignFile(data, path: name).check(wanting: .certificate)
             }
@@ -222,7 +222,7 @@ package struct ShownDocument {
 
     // MARK: Text
 
-    /// Shows a word that may be a public key as `keygen` prints it, a pin, or a private key's number.
+    /// Displays a word that may be a public key as `keygen` prints it, a pin, or a private key's number.
     private func text() throws(PublishingError) -> ShownItem {
         try ForeignFile(data, path: name).check(wanting: .publicKey)
         let space = Set(" \t\r\n".utf8)

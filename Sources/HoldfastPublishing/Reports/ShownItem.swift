@@ -1,32 +1,32 @@
 import Holdfast
 
-/// One thing that a document contains, with everything that is known about it. Its fields are those of the JSON object.
+/// One item of a document, with all known facts about it. Its fields are those of the JSON object.
 package struct ShownItem: Sendable, Encodable {
     package struct Fact: Sendable, Encodable {
         package let name: String
         package let value: String
     }
 
-    /// Who signed it, and whether that verifies.
+    /// The signer, and the result of verifying the signature.
     package struct Signature: Sendable, Encodable {
         package enum State: String, Sendable, Encodable {
-            /// It verifies with a key that was given or that is in the file.
+            /// The signature verifies with a key that was given or that is in the file.
             case verified
-            /// It does not verify.
+            /// The signature does not verify.
             case invalid
-            /// It was not verified, because its algorithm or its signer's kind of key is not supported.
+            /// The signature was not verified, because its algorithm or its signer's kind of key is not supported.
             case unsupported
-            /// It was not verified, because the key is missing.
+            /// The signature was not verified, because the key is missing.
             case unverified
             /// Documents of this kind are not signed.
             case unsigned
         }
 
         package let state: State
-        /// Who signed it, or what to do.
+        /// The signer, or the remedy.
         package let text: String
 
-        /// Whether a client refuses what is signed like this, whoever signed it.
+        /// Whether clients refuse such a signature, no matter who signed.
         package var isRefused: Bool { state == .invalid || state == .unsupported }
 
         init(state: State, text: String) {
@@ -41,13 +41,13 @@ package struct ShownItem: Sendable, Encodable {
                 state: .unsupported, text: "\(name) is not supported, so whether it was altered is unknown")
         }
 
-        /// The reason why a document was refused.
+        /// Makes the signature from the reason why a document was refused.
         init(_ error: DocumentError) {
             self.init(state: error.code == .unsupportedAlgorithm ? .unsupported : .invalid, text: "\(error)")
         }
     }
 
-    /// What it is, for example `signed list`.
+    /// The kind of item, for example `signed list`.
     package let kind: String
     package var signature: Signature?
     package var facts: [Fact] = []

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// Shows TUF metadata or a bundle of it, and whether a client that trusts a root accepts it.
+/// Displays TUF metadata or a bundle of it, and if a client that trusts a root accepts it.
 struct ShownMetadata {
     private let data: Data
     private let name: String
@@ -44,7 +44,7 @@ struct ShownMetadata {
             item.add("role", "\(role.name): \(role.threshold) of \(role.keys) keys")
         }
         let names = Dictionary(summary.keys.map { ($0.idText, Self.name(of: $0)) }) { first, _ in first }
-        // Of another file these are the keys of the root that clients trust.
+        // For another file, these are the keys of the root that clients trust.
         for key in summary.roles.isEmpty ? [] : summary.keys { item.add("key", Self.text(key)) }
         for target in summary.targets { item.add("target", target) }
         for leaf in summary.values { item.add("field", "\(leaf.path) is \(leaf.text)") }
@@ -54,10 +54,10 @@ struct ShownMetadata {
         return item
     }
 
-    /// Who holds a key, as the root says; nil for a key without a name.
+    /// The holder of a key, according to the root; nil for a key without a name.
     private static func name(of key: MetadataSummary.Key) -> String? { TUFPublicKey(id: key.id, key.tree)?.name }
 
-    /// A key by its holder, its digest as pins have it, what it signs, and the id that signatures name.
+    /// A key as text: its holder, its digest in the form of pins, its roles, and the id that signatures name.
     private static func text(_ key: MetadataSummary.Key) -> String {
         let holder = name(of: key).map { "\($0): " } ?? ""
         let digest =

@@ -1,10 +1,10 @@
 package import Holdfast
 import HoldfastTUF
 
-/// Finds why installed apps refuse the next pin file as a whole although they accept the published one: entries that
-/// no longer enforce pinning, or another value of `app`. The command does not know what apps have compiled in. So this
-/// goes by an app whose floor requires enforcement, which is the default, and by one whose configuration names the
-/// application.
+/// Finds why installed apps refuse the next pin file as a whole although they accept the published one: entries that no
+/// longer enforce pinning, or another value of `app`. The command does not know the apps' compiled-in settings. It
+/// therefore assumes an app whose floor requires enforcement, which is the default, and an app whose configuration
+/// names the application.
 package struct PinFileFloors {
     /// One line for each entry, and one for `app`.
     package let lines: [String]
@@ -14,7 +14,7 @@ package struct PinFileFloors {
     }
 
     private static func applications(_ live: PinFile, _ new: PinFile) -> [String] {
-        // If the published file has no `app`, apps that require one have refused it already.
+        // If the published file has no `app`, apps that require one already refuse it.
         guard let before = live.app, new.app != before else { return [] }
         let now = new.app.map { "is \($0.quoted) instead of \(before.quoted)" } ?? "is no longer \(before.quoted)"
         return ["app \(now): apps that are configured with application \(before.quoted) refuse the whole file"]

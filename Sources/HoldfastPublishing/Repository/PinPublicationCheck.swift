@@ -3,23 +3,23 @@ package import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// Checks new pins before they are published: they must lock nobody out, now or after the next mishap.
+/// Checks new pins before they are published: they must not lock out any client, now or after the next incident.
 package struct PinPublicationCheck: Sendable {
     /// A reason not to publish the pins.
     package struct Finding: Sendable, Hashable {
-        /// The kinds of reasons. Their raw values are the names under which an operator overrides them.
+        /// The kinds of reasons. Their raw values are the names with which an operator overrides them.
         package enum Kind: String, Sendable, CaseIterable {
-            /// Clients would be locked out of a host that was asked.
+            /// Clients would be locked out of a probed host.
             case refused
-            /// A host could not be asked at an address, so nobody knows.
+            /// A host could not be probed at an address, so the result is unknown.
             case unreachable
-            /// A host has no backup pin that lasts and is outside of what it serves.
+            /// A host has no backup pin that lasts and is not among its served keys.
             case backup
-            /// A host or a pin that clients use would no longer count.
+            /// A host or a pin that clients use would no longer be valid.
             case dropped
             /// Installed apps would refuse the whole file.
             case floor
-            /// The pins that match end before the timestamp does.
+            /// The matching pins end before the timestamp does.
             case expiry
         }
 
@@ -27,23 +27,23 @@ package struct PinPublicationCheck: Sendable {
         package let text: String
     }
 
-    /// What a client with the new pins gets from a host, at one of its addresses.
+    /// The result for a client with the new pins, at one address of a host.
     package struct Answer: Sendable {
         package enum Outcome: Sendable {
-            /// It gets in.
+            /// The client can connect.
             case letIn
-            /// It does not, for this reason.
+            /// The client refuses the server, for this reason.
             case refused(String)
-            /// The address could not be asked.
+            /// The address could not be probed.
             case unreachable(String)
         }
 
         package let outcome: Outcome
-        /// The address; nil if the host has none, or it is not known.
+        /// The address; nil if the host has none, or it is unknown.
         package let address: String?
-        /// The path that was validated, if one was.
+        /// The validated path, if there is one.
         package let path: ValidatedPath?
-        /// Whether a client gets in with the pins that are left when the timestamp expires; nil if all are.
+        /// Whether a client can connect with the pins that remain when the timestamp expires; nil if all remain.
         package let isLetInLater: Bool?
 
         package init(
@@ -59,33 +59,33 @@ package struct PinPublicationCheck: Sendable {
     private let new: PinFile
     private let live: PinFile?
     private let now: Date
-    /// When the timestamp expires. Until then, clients may find nothing newer than these pins.
+    /// When the timestamp expires. Until then, clients may get nothing newer than these pins.
     private let end: Date
     private let lasting: TUFLastingPins
 
-    /// How long pins must have been published, in seconds. Clients that were offline do not know younger ones.
+    /// The minimum time since publication of a pin, in seconds. Clients that were offline do not have younger pins.
     private static let trial: TimeInterval = 7 * 86_400
 
     /// - Parameters:
     ///   - new: the new pins.
-    ///   - live: the published pins; nil if there are none.
-    ///   - end: when the timestamp expires that is published with the pins.
+    ///   - live: the published pins; nil if nothing is published.
+    ///   - end: when the timestamp of this publication expires.
     package init(new: PinFile, live: PinFile?, at now: Date, until end: Date) {
         (self.new, self.live, self.now, self.end) = (new, live, now, end)
         lasting = TUFLastingPins(new, at: end)
     }
 
-    /// The pin file with the pins that are left when the timestamp expires; nil if all are.
-    /// - Throws: `PinFileError` if no pin file can be made of them.
+    /// The pin file with the pins that remain when the timestamp expires; nil if all remain.
+    /// - Throws: `PinFileError` if they cannot form a pin file.
     package func laterFile() throws(PinFileError) -> PinFile? {
         guard lasting.hosts != new.hosts else { return nil }
         return try PinFile(notAfter: new.notAfter, refresh: new.refresh, hosts: lasting.hosts)
     }
 
-    // MARK: The past
+    // MARK: Earlier versions
 
-    /// Pins that become active and that were not published for a week, neither as candidates nor as backups, one line
-    /// for each. What the files say about their own age does not count.
+    /// Pins that become active but were not published for a week, neither as candidates nor as backups, one line for
+    /// each. The dates that the files state are ignored.
     package func youngPins(in storage: some TUFRepositoryStorage, after version: Int64?) async -> [String] {
         guard let version, let live else { return [] }
         let trialBegan = now.addingTimeInterval(-Self.trial)
@@ -96,12 +96,12 @@ package struct PinPublicationCheck: Sendable {
         }
         let before = PinFileEntries(live)
         return new.hosts.flatMap { host -> [String] in
-            // No client connects to other hosts yet, so a wrong pin locks nobody out.
+            // No client connects to other hosts yet, so a wrong pin locks no client out.
             guard let old = before.entry(of: host.pattern), !old.isRetired else { return [] }
             return host.pins.compactMap { pin in
                 guard pin.state == .active, !old.pins.contains(where: { $0.state == .active && $0.isSame(as: pin) })
                 else { return nil }
-                // Counting back from the newest version, without a gap.
+                // Count back from the newest version, without a gap.
                 let known = versions.prefix {
                     $0.entries.entry(of: host.pattern)?.pins.contains { $0.isSame(as: pin) } ?? false
                 }
@@ -114,15 +114,15 @@ package struct PinPublicationCheck: Sendable {
         }
     }
 
-    /// What clients with the published pins lose: hosts to which they connect, or the whole file. This compares two
-    /// files, because no connection would show it: a host that is in no file is not dialed.
+    /// The hosts, or the whole file, that clients with the published pins lose. This compares two files, because a
+    /// connection cannot reveal the loss: a host that is in no file is not dialed.
     package var changes: [Finding] {
         guard let live else { return [] }
         return PinFileLostHosts(from: live, to: new).lines.map { Finding(kind: .dropped, text: $0) }
             + PinFileFloors(from: live, to: new).lines.map { Finding(kind: .floor, text: $0) }
     }
 
-    // MARK: The future
+    // MARK: Later expirations
 
     /// Hosts whose backup pins have all expired when the timestamp does.
     package var backups: [Finding] {
@@ -141,13 +141,13 @@ package struct PinPublicationCheck: Sendable {
         pin.state == .backup && pin.end.map { end < $0 } ?? true
     }
 
-    // MARK: The present
+    // MARK: Present state
 
-    /// What is wrong with the new pins of the hosts that were asked, by the outlook of the publication.
+    /// The problems of the new pins at the probed hosts, according to the outlook of the publication.
     /// - Parameters:
     ///   - published: the new pins, for apps that have them: the repository's clients enforce the same file.
-    ///   - asked: what each host showed.
-    ///   - platforms: where clients run.
+    ///   - asked: the reports about each host.
+    ///   - platforms: the platforms of clients.
     package func findings(
         of published: PublishedPins, _ asked: [(host: DialedHost, reports: [CheckReport])],
         platforms: [PublicationOutlook.Platform]
@@ -173,7 +173,7 @@ package struct PinPublicationCheck: Sendable {
         }
     }
 
-    /// - Parameter rows: what was judged: of the new pins, and of those that are left later if some are not.
+    /// - Parameter rows: the rows about the new pins, and about the pins that remain later if some do not.
     private static func answer(_ report: CheckReport, _ rows: [PublicationOutlook.Row]) -> Answer {
         let outcome: Answer.Outcome
         if let error = report.error {
@@ -191,8 +191,8 @@ package struct PinPublicationCheck: Sendable {
             isLetInLater: later.isEmpty ? nil : later.allSatisfy { $0.verdict != .out && $0.verdict != .unknown })
     }
 
-    /// What is wrong with the new pins of a host.
-    /// - Parameter answers: what a client gets at each of its addresses.
+    /// The problems of the new pins of a host.
+    /// - Parameter answers: the result for a client at each of its addresses.
     package func findings(of host: DialedHost, _ answers: [Answer]) -> [Finding] {
         var findings: [Finding] = []
         for answer in answers {
@@ -200,7 +200,7 @@ package struct PinPublicationCheck: Sendable {
             switch answer.outcome {
             case .letIn: continue
             case .unreachable(let reason):
-                // An address that showed one certificate may have another, of the other kind of key.
+                // An address that presented one certificate may have another, of the other kind of key.
                 let isSeen = answers.contains { $0.address == answer.address && $0.path != nil }
                 let words = isSeen ? ": \(reason)" : " could not be asked: \(reason)"
                 findings.append(Finding(kind: .unreachable, text: "\(host)\(place)\(words)"))
@@ -210,7 +210,7 @@ package struct PinPublicationCheck: Sendable {
             }
         }
         guard let entry = new.host(for: host), !entry.isRetired else { return findings }
-        // If all pins of the host expire, no connection is needed to know it, and the publication says so.
+        // If all pins of the host expire, no connection is needed to find out, and the publication reports it.
         if !lasting.ended.contains(entry) {
             for answer in answers {
                 guard case .letIn = answer.outcome, answer.isLetInLater == false else { continue }
@@ -242,7 +242,7 @@ package struct PinPublicationCheck: Sendable {
         return findings
     }
 
-    /// The pins that let clients into a host now and not when the timestamp expires.
+    /// The pins with which clients can connect to a host now, but not when the timestamp expires.
     private func expiring(_ host: DialedHost, _ answer: Answer, _ entry: PinFile.Host) -> Finding {
         let ends = entry.pins.filter { pin in
             guard let path = answer.path, pin.end.map({ $0 <= end }) ?? false else { return false }
@@ -257,7 +257,7 @@ package struct PinPublicationCheck: Sendable {
                 + "the host has another key by then")
     }
 
-    /// Whether a client accepts a pin now, apart from the end of the file.
+    /// Whether a client accepts a pin now, ignoring the end of the file.
     private func isAccepted(_ pin: PinFile.KeyPin) -> Bool {
         pin.state != .candidate && pin.end.map { now < $0 } ?? true
     }

@@ -3,14 +3,14 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTUF
 
-/// Describes in words what a draft changes, for the keyholder who is about to sign it.
+/// Describes the changes of a draft, for the keyholder who is about to sign it.
 enum TUFChanges {
     /// - Parameter live: the published root; nil before the first publication.
     static func ofRoot(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
         let new = TUFRootContents(draft)
         let old = live.map(TUFRootContents.init)
         var lines = [heading(draft, live)]
-        // A key's id is the hash of its name as well, so keyholders see both.
+        // The name is part of the hash that gives a key's id, so keyholders see both.
         func key(_ id: [UInt8], of root: TUFRootContents?) -> String {
             root?.name(of: id).map { "\($0) (\(text(id)))" } ?? text(id)
         }
@@ -55,10 +55,10 @@ enum TUFChanges {
         return lines
     }
 
-    /// Everything that no other line says, value by value: fields that this version does not know, and those with which
-    /// a draft could be other than one that it made.
+    /// Every value that no other line states: fields that this version does not know, and those in which a draft could
+    /// differ from one that this program made.
     ///
-    /// Keys and roles are named where they differ; all else is named always.
+    /// Keys and roles are listed if they differ; all other values are always listed.
     private static func rest(_ draft: TUFMetadataFile, _ live: TUFMetadataFile?) -> [String] {
         let (new, old) = (leaves(draft), live.map(leaves) ?? [])
         let before = Dictionary(old.map { ($0.path, $0.text) }) { first, _ in first }
@@ -90,7 +90,7 @@ enum TUFChanges {
             default: return false
             }
         } digesting: { names in
-            // Thirty-two octets of a private key that is given by mistake pass for a public key of Ed25519.
+            // A private key of 32 bytes that is given by mistake looks like a public Ed25519 key.
             names.count == 4 && isNamed(names, 0, "keys") && isNamed(names, 2, "keyval") && isNamed(names, 3, "public")
         }
     }
@@ -107,9 +107,9 @@ enum TUFChanges {
 }
 
 extension TUFRepositoryState {
-    /// What the drafts change in the published repository, one change per line, for the keyholder who is about to sign.
-    /// Nothing that the signatures cover is left out: what no line puts in words is listed value by value.
-    /// - Throws: ``TUFRepositoryError`` as ``progress()`` does: a draft that nobody should sign is not shown.
+    /// The changes of the drafts in the published repository, one change per line, for the keyholder who is about to
+    /// sign. They include everything that the signatures cover: values without a description are listed as they are.
+    /// - Throws: ``TUFRepositoryError`` as ``progress()`` does: a draft that must not be signed is not shown.
     public func changes() throws(TUFRepositoryError) -> [String] {
         try checkDrafts()
         var lines: [String] = []

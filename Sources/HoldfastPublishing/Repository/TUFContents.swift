@@ -50,7 +50,8 @@ enum TUFContents {
 
     static func digest(_ data: Data) -> String { HexText.text(of: SHA256.hash(data: data)) }
 
-    /// With the length and the hash, so that only these octets count, and no file with more signatures or white space.
+    /// With the length and the hash, so that exactly these bytes are valid, and no file with more signatures or white
+    /// space.
     private static func description(of file: TUFMetadataFile) -> JSONTree {
         JSONTree(fields: [
             "version": .integer(file.version), "length": .integer(Int64(file.data.count)),

@@ -2,22 +2,22 @@ package import Foundation
 package import Holdfast
 package import HoldfastTUF
 
-/// The pins that an app gets from a repository if it was built with a certain root: file by file, and from `bundle.json`.
+/// The pins that an app with a certain root gets from a repository: file by file, and from `bundle.json`.
 package struct TUFFollowedPins: Sendable {
-    /// Why clients that fetch file by file get none; nil if they do.
+    /// Why clients that download file by file get no pins; nil if they get them.
     package let problem: String?
-    /// Why clients that fetch `bundle.json` get none; nil if they do.
+    /// Why clients that download `bundle.json` get no pins; nil if they get them.
     package let bundleProblem: String?
     /// The role that has expired, if that is the reason; nil otherwise.
     package let expired: ExpiredMetadata?
-    /// The pins that such an app has, from the bundle if there is one; nil if it has none.
+    /// The pins of such an app, from the bundle if it is published; nil if it gets none.
     package let pins: PinFile?
-    /// The same for an outlook; nil without a bundle that such an app accepts.
+    /// The pins for an outlook; nil without a bundle that such an app accepts.
     package let published: PublishedPins?
 
     /// - Parameters:
-    ///   - following: what such an app trusts if it fetches file by file.
-    ///   - bundle: the published bundle; nil if there is none.
+    ///   - following: the trusted state of such an app if it downloads file by file.
+    ///   - bundle: the published bundle; nil if it does not exist.
     ///   - root: the root metadata that the app was built with.
     ///   - time: the current time.
     package init(_ following: TUFFollowing, bundle: Data?, root: Data, at time: Date) {
@@ -33,8 +33,8 @@ package struct TUFFollowedPins: Sendable {
         }
     }
 
-    /// A bundle of a repository that serves none, put together from its files.
-    /// - Throws: `TUFError` if an app with this root cannot follow.
+    /// Makes a bundle from the files of a repository that does not serve one.
+    /// - Throws: `TUFError` if an app with this root cannot update.
     package static func bundle(
         of source: some RepositorySource, root: Data, at time: Date
     ) async throws(TUFError) -> Data {

@@ -2,8 +2,8 @@ package import Foundation
 import Holdfast
 package import HoldfastTUF
 
-/// How far an app with a certain root can follow a repository: a client runs an update, and this shows what it came to
-/// trust on the way.
+/// How far an app with a certain root can update from a repository: a client runs an update, and this records the
+/// metadata that it trusted.
 package struct TUFFollowing: Sendable {
     /// A role whose metadata the client trusts.
     package struct Role: Sendable {
@@ -11,7 +11,7 @@ package struct TUFFollowing: Sendable {
         package let file: TUFMetadataFile
         /// The ids of its keys, according to the newest root that the client trusts.
         package let keys: [String]
-        /// How many of these keys have to sign.
+        /// The number of keys that have to sign.
         package let threshold: Int
         /// The ids of the keys that have signed.
         package let signed: [String]
@@ -23,20 +23,20 @@ package struct TUFFollowing: Sendable {
     package let newestRoot: Int64
     /// The metadata that the client trusts, in the order of ``TUFRole``; without the roles that it could not reach.
     package let roles: [Role]
-    /// The octets of the pin file; nil if the client gets none.
+    /// The content of the pin file; nil if the client gets none.
     package let pins: Data?
     /// Why the client gets no pin file; nil if it gets one.
     package let problem: TUFError?
 
     /// Runs an update.
     /// - Parameters:
-    ///   - source: where the files of the repository are.
+    ///   - source: provides the files of the repository.
     ///   - root: the root metadata that the app was built with.
     ///   - time: the current time.
     /// - Throws: `TUFError` if `root` is not root metadata. A failed update throws nothing: see ``problem``.
     package init(_ source: some RepositorySource, root: Data, at time: Date) async throws(TUFError) {
         let first = try TUFMetadataFile(root)
-        // If it is another role's metadata, this error says so.
+        // If it is the metadata of another role, this error states it.
         _ = try first.root()
         let trusted = TUFTrustedFiles()
         let client = TUFClient(
@@ -59,7 +59,7 @@ package struct TUFFollowing: Sendable {
         roles = ([newest] + others).map { Role($0, by: judge) }
     }
 
-    /// Whether there are more roots than an app with default settings downloads in one update.
+    /// Whether the repository has more newer roots than an app with default settings downloads in one update.
     package var needsSeveralUpdates: Bool { newestRoot - appRoot > Int64(TUFSettings().rootRotations) }
 }
 

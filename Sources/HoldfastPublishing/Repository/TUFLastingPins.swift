@@ -1,15 +1,15 @@
 package import Foundation
 package import Holdfast
 
-/// Separates the pins that still count at a later time from those that have expired by then, apart from the end of the
-/// whole file.
+/// Separates the pins that are still valid at a later time from those that have expired by then, ignoring the end of
+/// the whole file.
 package struct TUFLastingPins: Sendable {
     /// The hosts of the file without the pins that have expired. Hosts of ``ended`` keep all their pins.
     package let hosts: [PinFile.Host]
     /// The hosts whose pins have all expired by then; with `leafAndIssuer`, all pins of one role.
     package let ended: [PinFile.Host]
 
-    /// Those of the hosts of ``ended`` to which no client connects then.
+    /// The hosts of ``ended`` to which no client can then connect.
     package var closed: [PinFile.Host] { ended.filter { $0.enforcement == .enforce && $0.afterExpiry == .reject } }
 
     /// - Parameter time: the later time.
@@ -26,7 +26,7 @@ package struct TUFLastingPins: Sendable {
             {
                 hosts.append(rest)
             } else {
-                // Pins that nothing can satisfy are not made: too few are left.
+                // With the remaining pins, the requirement could not be met.
                 hosts.append(host)
                 ended.append(host)
             }

@@ -6,13 +6,13 @@ public import HoldfastTUF
 
 /// A metadata file (section 4.2): not signed yet, signed by some of its keys, or by enough.
 public struct TUFMetadataFile: Sendable {
-    /// The octets, as they are served and passed from keyholder to keyholder.
+    /// The content, as it is served and passed between keyholders.
     public let data: Data
     /// The role that it belongs to.
     public let role: TUFRole
     /// Its version.
     public let version: Int64
-    /// The first instant at which it no longer counts: the `expires` of the file.
+    /// The first instant at which it is no longer valid: the `expires` of the file.
     public let end: Date
     let file: SignedFile
 
@@ -22,7 +22,7 @@ public struct TUFMetadataFile: Sendable {
     static let maximumBytes = TUFSettings.pythonTUF.targetsBytes
 
     /// Reads a file. It does not verify any signature.
-    /// - Throws: `TUFError` if no client would accept the file, whoever signed it.
+    /// - Throws: `TUFError` if no client would accept the file, no matter who signed it.
     public init(_ data: Data) throws(TUFError) {
         let octets = [UInt8](data)
         let summary = try MetadataSummary(octets)
@@ -54,7 +54,7 @@ public struct TUFMetadataFile: Sendable {
     /// The content that the signatures cover.
     var signed: JSONTree { file.signed }
 
-    /// Whether both have the same content, whoever signed them.
+    /// Whether both have the same content, regardless of signatures.
     func saysTheSame(as other: TUFMetadataFile?) -> Bool { other.map { $0.file.canonical == file.canonical } ?? false }
 
     /// The key ids of the signatures, which are not verified.
@@ -65,7 +65,7 @@ public struct TUFMetadataFile: Sendable {
         file.signatures[Array(key.id.utf8)].map { key.accepted($0, over: file.canonical) != nil } ?? false
     }
 
-    /// A copy with the signatures of more keys. Existing signatures stay.
+    /// A copy with the signatures of more keys. Existing signatures are kept.
     func signed(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> TUFMetadataFile {
         var signatures = file.signatures
         do {

@@ -4,9 +4,9 @@ import HoldfastTUF
 
 /// Determines the next versions of timestamp and snapshot.
 ///
-/// Versions grow by one. A thief of the online key can drive them up to the greatest possible one, so that no next one
-/// is left. If the next root takes that key away, clients forget both roles (section 5.3.11), and a version that was
-/// driven up begins again.
+/// Versions increase by one. A thief of the online key can drive them up to the maximum, so that no next version is
+/// left. If the next root removes that key, clients forget both roles (section 5.3.11), and such a version starts
+/// again.
 struct TUFNextVersions {
     /// Whether clients that know the published versions refuse the new ones until they find the next root.
     let beginAgain: Bool
@@ -16,11 +16,12 @@ struct TUFNextVersions {
 
     /// The greatest integer that every JSON reader represents exactly (RFC 8259 6).
     private static let greatest: Int64 = 1 << 53 - 1
-    /// No honest publisher counts beyond this. What is left lasts for a version per second for a thousand years.
+    /// No legitimate publisher reaches this version. The remaining versions last for one per second for a thousand
+    /// years.
     private static let highest = greatest - 1 << 35
 
     /// - Parameters:
-    ///   - newRoot: the root that is published with them, if there is one.
+    ///   - newRoot: the root in the same publication, if there is one.
     ///   - least: a version that the next ones must exceed.
     init(
         after live: TUFRepositoryState.Live?, with newRoot: TUFMetadataFile?, above least: Int64,
@@ -52,8 +53,8 @@ struct TUFNextVersions {
         return try next(live?.timestamp, of: .timestamp)
     }
 
-    /// A version that was never served: clients and caches must never see other content under the same name. Somebody
-    /// may have written one and not published it, or be publishing it at this moment.
+    /// A version that was never served, because clients and caches must never see different content under the same
+    /// name. An earlier publication may have written a file without publishing it, or another one may be in progress.
     func snapshot() async throws(TUFRepositoryError) -> Int64 {
         var version = least + 1
         if !beginAgain || !(live.map { Self.isDrivenUp($0.snapshot) } ?? false) {

@@ -3,14 +3,14 @@ import Holdfast
 public import HoldfastSigning
 import HoldfastTUF
 
-/// The files to write so that clients get the next state of a repository, and the state after that.
+/// The files to write to publish the next state of a repository, and the state after that.
 ///
 /// ``make(of:in:onlineKeys:lifetimes:includingDrafts:allowing:above:at:)`` makes one only if clients accept it after
-/// each single write: new clients, and clients that know what is published now.
+/// each single write: new clients, and clients that know the published state.
 public struct TUFPublication: Sendable {
     /// A file to serve.
     public struct Object: Sendable {
-        /// The path relative to the folder that is served, such as `metadata/2.root.json`.
+        /// The path relative to the served folder, such as `metadata/2.root.json`.
         public let path: String
         /// The content of the file.
         public let data: Data
@@ -24,42 +24,42 @@ public struct TUFPublication: Sendable {
         case lifetime
         /// The new pins, or all pins of a host, expire before the timestamp does, or have expired already.
         case expiry
-        /// Between two writes, clients that fetch file by file refuse the repository. This cannot be avoided if an old
-        /// key is lost: only files that both the old and the new keys have signed verify at every moment. The bundle is
-        /// replaced in one step, so its clients notice nothing.
+        /// Between two writes, clients that download file by file refuse the repository. This cannot be avoided if an
+        /// old key is lost: only files that both the old and the new keys have signed verify at every moment. The
+        /// bundle is replaced in one step, so its clients are not affected.
         case gap
     }
 
     /// The files in the order in which they must be written: pin file, targets, snapshot, timestamp, root, bundle. In
     /// the first publication, the root comes first.
     ///
-    /// The next root follows the files that it applies to. Once clients find it, they verify everything with its keys,
-    /// so what they find then must be signed with those keys already.
+    /// The next root comes after the files that it applies to. Clients that have it verify everything with its keys, so
+    /// the files that they then download must be signed with those keys already.
     public private(set) var objects: [Object]
     /// The state of the repository after all files are written.
     public let state: TUFRepositoryState
     /// Whether clients that fetch file by file refuse the repository between two of the writes.
     public private(set) var hasGap = false
 
-    /// Whether versions begin again. Clients accept that as soon as they have the next root.
+    /// Whether versions start again. Clients accept that as soon as they have the next root.
     private let beginsAgain: Bool
-    /// Whether the drafts are published. If not, their files stay as they are.
+    /// Whether the drafts are published. If not, their files are unchanged.
     let includesDrafts: Bool
-    /// What was there when this was made under the paths of the objects, if anything was.
+    /// The earlier content under the paths of the objects, if there was any.
     private(set) var replaced: [String: Data] = [:]
-    /// The oldest root, with which the oldest app started.
+    /// The oldest root, from which the oldest app started.
     private let firstRoot: TUFMetadataFile
 
-    /// Makes a publication, and has clients rehearse it.
+    /// Makes a publication, and rehearses it with clients.
     /// - Parameters:
     ///   - state: the published state and the drafts.
-    ///   - storage: where the repository is kept.
-    ///   - onlineKeys: the keys that sign snapshot and timestamp. While these keys are being replaced, the old ones as
-    ///     well.
+    ///   - storage: the storage of the repository.
+    ///   - onlineKeys: the keys that sign snapshot and timestamp. While these keys are being replaced, include the old
+    ///     ones.
     ///   - lifetimes: how long the metadata lasts.
     ///   - includesDrafts: whether the drafts are published. If not, the published metadata is renewed.
     ///   - exceptions: the rules that this publication may break.
-    ///   - version: the greatest version of timestamp and snapshot that clients may know, if it is greater than in the
+    ///   - version: the maximum version of timestamp and snapshot that clients may know, if it is greater than in the
     ///     folder, for example because the folder was restored from a copy; at most 2^52.
     ///   - time: the current time.
     /// - Throws: ``TUFRepositoryError``; in that case nothing may be written.
@@ -74,7 +74,7 @@ public struct TUFPublication: Sendable {
                 .tooShort, of: "timestamp", expected: "at least 7 days",
                 found: SpanText.text(lifetimes.timestamp.components.seconds))
         }
-        // Before the signatures are counted: what is wrong does not become right when people sign it.
+        // Check this before counting signatures: signatures do not fix a wrong draft.
         if includesDrafts, !state.hasNoDraft,
             let refusal = state.refusals(at: time, lifetimes: lifetimes, allowing: exceptions).first
         {
@@ -107,8 +107,8 @@ public struct TUFPublication: Sendable {
         self.includesDrafts = includesDrafts
         if includesDrafts { try Self.requireSignatures(state) }
         let judges = [live?.root, newRoot].compactMap(\.self)
-        // The published snapshot stays if it is still correct, if every judge accepts it, and if it does not expire
-        // before the timestamp.
+        // The published snapshot is kept if it is still correct, if enough keys of each root have signed it, and if it
+        // does not expire before the timestamp.
         let end = time.addingTimeInterval(lifetimes.timestamp.inSeconds)
         let versions = try TUFNextVersions(after: live, with: newRoot, above: version, in: storage)
         beginsAgain = versions.beginAgain
@@ -148,7 +148,7 @@ public struct TUFPublication: Sendable {
     }
 
     /// Checks again that the pins last long enough. The machine on which they were prepared has its own clock, and
-    /// collecting signatures may take weeks. Clients that get these pins may find nothing newer for as long as the
+    /// collecting signatures may take weeks. Clients that get these pins may get nothing newer for as long as the
     /// timestamp lasts.
     static func requireEnd(of pins: PinFile, after least: Date) throws(TUFRepositoryError) {
         let end = pins.end
@@ -188,7 +188,7 @@ public struct TUFPublication: Sendable {
         return true
     }
 
-    /// Those of the keys that sign a role according to any of the roots.
+    /// The keys that sign a role according to any of the roots.
     private static func keys(
         _ keys: [TUFSigningKey], of role: TUFRole, _ judges: [TUFMetadataFile]
     ) throws(TUFRepositoryError) -> [TUFSigningKey] {
@@ -205,8 +205,8 @@ public struct TUFPublication: Sendable {
         return those
     }
 
-    /// Notes what is there now. When it is written, anything else shows that somebody else has published. A file with a
-    /// version in its name may be there already, from a publication that did not get as far as the timestamp.
+    /// Records the current content. If the content differs when this is written, another publication took place. A file
+    /// with a version in its name may exist already, from a publication that stopped before the timestamp.
     private mutating func noteReplaced(
         _ storage: some TUFRepositoryStorage, from live: TUFRepositoryState.Live?
     ) async throws(TUFRepositoryError) {
@@ -214,14 +214,14 @@ public struct TUFPublication: Sendable {
             replaced[object.path] = try await storage.read(
                 TUFStoragePath.served(object.path), atMost: TUFRepositoryLimits.file)
         }
-        // The state was read before.
+        // The state was read earlier, so use its timestamp.
         replaced[TUFStoragePath.timestampName] = live?.timestamp.data
     }
 
     // MARK: Rehearsal
 
-    /// Adds the bundle. Section 6.2 orders all other files; the bundle is Holdfast's own, and clients fetch it in one
-    /// request.
+    /// Adds the bundle. Section 6.2 orders all other files; the bundle is Holdfast's own, and clients download it in
+    /// one request.
     private mutating func addBundle(_ storage: some TUFRepositoryStorage, at time: Date)
         async throws(TUFRepositoryError)
     {
@@ -246,7 +246,7 @@ public struct TUFPublication: Sendable {
         }
     }
 
-    /// After each write, has a new client and one that knows the previous publication run an update.
+    /// After each write, runs an update with a new client and with one that knows the previous publication.
     private mutating func rehearse(
         _ storage: some TUFRepositoryStorage, from live: TUFRepositoryState.Live?, allowing exceptions: Set<Exception>,
         at time: Date
@@ -255,7 +255,7 @@ public struct TUFPublication: Sendable {
         let seasoned = TUFRehearsalClient(root: firstRoot.data)
         var isWhole = false
         if let live {
-            // It updated while everything was valid, so that it notices a version that goes back.
+            // It updated while everything was valid, so that it detects a rollback of a version.
             let end =
                 (live.roots.suffix(1) + [live.timestamp, live.snapshot, live.targets]).map(\.end).min() ?? time
             do throws(TUFError) {
@@ -271,13 +271,13 @@ public struct TUFPublication: Sendable {
             let problem: TUFError
             do throws(TUFError) {
                 _ = try await TUFRehearsalClient(root: firstRoot.data).pins(from: source, at: time)
-                // It knows a thief's versions, which it forgets with the next root.
+                // It may know versions of a thief, which it forgets only with the next root.
                 if isFinal || !beginsAgain { _ = try await seasoned.pins(from: source, at: time) }
                 continue
             } catch {
                 problem = error
             }
-            // If nothing verified before, nothing is lost between the writes.
+            // If the repository did not verify before, nothing is lost between the writes.
             guard isFinal || isWhole else { continue }
             guard !isFinal else { throw Self.refusal(problem) }
             guard exceptions.contains(.gap) else {

@@ -2,9 +2,9 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What a folder has served under the names of the files that are replaced, by SHA-256.
+/// The earlier content of replaced files in a folder, by SHA-256.
 ///
-/// An upload replaces only files that are known here. An unknown timestamp was published from another folder, and
+/// An upload replaces only files that are listed here. An unknown timestamp was published from another folder, and
 /// replacing it would roll it back.
 struct TUFReplacedFiles: Sendable, Equatable {
     private struct File: Codable {
@@ -14,9 +14,9 @@ struct TUFReplacedFiles: Sendable, Equatable {
         var replaced: [String: [String]]
     }
 
-    /// The most digests for each name: as many publications may wait for an upload.
+    /// Maximum number of digests for each name: as many publications may wait for an upload.
     private static let maximumCount = 100
-    /// Far more bytes than these digests take.
+    /// Far more than the size of these digests.
     static let maximumBytes = 1 << 16
 
     /// The digests by the path of the object, the newest first.
@@ -45,7 +45,7 @@ struct TUFReplacedFiles: Sendable, Equatable {
         digests[path] = Array(([digest] + self[path].filter { $0 != digest }).prefix(Self.maximumCount))
     }
 
-    /// The file that the folder keeps. The same content always gives the same octets.
+    /// The file in the folder. The same content always gives the same bytes.
     func json() throws(TUFRepositoryError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

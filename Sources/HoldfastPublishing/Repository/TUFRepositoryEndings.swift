@@ -2,16 +2,16 @@ package import Foundation
 package import Holdfast
 import HoldfastTUF
 
-/// What ends in a published repository, and whether clients that hold it still get in.
+/// The ends in a published repository, and if clients with its state can still connect.
 ///
-/// A timestamp that is renewed every day keeps no pins alive: they end when the pin file says, and only the offline keys
-/// can sign new ones.
+/// Renewing a timestamp every day does not extend the pins: they end when the pin file states, and only the offline
+/// keys can sign new ones.
 package struct TUFRepositoryEndings: Sendable {
     /// Something that ends.
     package struct Ending: Sendable, Hashable {
-        /// What it is, in words.
+        /// A description of it.
         package let name: String
-        /// When it ends. For pins, grace is not counted: it is there for accidents, and never planned.
+        /// When it ends. For pins, grace is not included, because it is only for accidents.
         package let end: Date
 
         package init(name: String, end: Date) {
@@ -20,18 +20,18 @@ package struct TUFRepositoryEndings: Sendable {
         }
     }
 
-    /// What only keyholders can sign again: root, targets, pins.
+    /// The parts that only keyholders can re-sign: root, targets, pins.
     package let offline: [Ending]
-    /// What a renewal signs again: snapshot and timestamp.
+    /// The parts that a renewal re-signs: snapshot and timestamp.
     package let online: [Ending]
-    /// The hosts whose pins are over, so that clients refuse every connection to them.
+    /// The hosts whose pins have ended, so that clients refuse every connection to them.
     package let lockedOut: [HostPattern]
-    /// If the pin file is over and clients use it by grace: until when.
+    /// If the pin file has ended and clients use it by grace: until when.
     package let graceEnd: Date?
     /// When clients stop using the pin file, grace included.
     package let pinsEnd: Date?
 
-    /// What ends of the published state, and what clients with it do at a time.
+    /// The ends of the published state, and the result for its clients at a time.
     package init(of live: TUFRepositoryState.Live, at time: Date) {
         let files = [live.root, live.targets].compactMap(\.self)
         let pins = try? PinFile(json: live.pins)
@@ -47,13 +47,13 @@ package struct TUFRepositoryEndings: Sendable {
     }
 }
 
-/// What ends in a pin file, and whether clients that hold it still get in.
+/// The ends in a pin file, and if clients that hold it can still connect.
 package struct PinFileEndings: Sendable {
     /// The pin file, and each host whose pins end before it.
     package let all: [TUFRepositoryEndings.Ending]
-    /// The hosts whose pins are over, so that clients refuse every connection to them.
+    /// The hosts whose pins have ended, so that clients refuse every connection to them.
     package let lockedOut: [HostPattern]
-    /// If the file is over and clients use it by grace: until when.
+    /// If the file has ended and clients use it by grace: until when.
     package let graceEnd: Date?
 
     /// - Parameters:
@@ -73,7 +73,7 @@ package struct PinFileEndings: Sendable {
         }
         self.all = all
         guard let outlook = try? UnseenOutlook(file) else {
-            // What cannot be judged is never good.
+            // A file that cannot be evaluated must not look good.
             (lockedOut, graceEnd) = (file.hosts.map(\.pattern), nil)
             return
         }

@@ -7,9 +7,9 @@ public struct TUFRepositoryError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// The role or the file that it is about.
+    /// The subject: a role or a file.
     public let subject: String?
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected value, the value that was found, and the fix.
     public let facts: ErrorFacts
 
     init(_ code: Code, of subject: String? = nil, expected: String, found: String, remedy: String? = nil) {
@@ -25,17 +25,17 @@ public struct TUFRepositoryError: HoldfastError {
 }
 
 extension TUFRepositoryError.Code {
-    /// The published repository does not verify, or a file in the folder is not what its name says.
+    /// The published repository does not verify, or a file in the folder does not match its name.
     public static var damaged: Self { Self("Restore the folder from a copy; clients are not affected.") }
-    /// There is no repository in the folder, or there is one although a new one should be made.
+    /// The folder has no repository, or it has one although a new one should be made.
     public static var wrongPlace: Self { Self("Name the folder of the repository.") }
     /// A threshold is greater than the number of keys, a role has no keys or one key twice, or an online key signs
     /// root or targets.
     public static var invalidRoles: Self {
         Self("Give each role enough keys for its threshold; keep online keys out of root and targets.")
     }
-    /// In a root, a key id names another key than in the root before, or a new key's id is not its hash, or one key
-    /// has two ids.
+    /// In a root, a key id names another key than in the previous root, a new key's id is not its hash, or one key has
+    /// two ids.
     public static var invalidKeys: Self {
         Self(
             "Do not sign it: somebody changed it. Delete draft/root.json, and prepare the change again from keys that you "
@@ -58,9 +58,9 @@ extension TUFRepositoryError.Code {
     public static var unsupportedAlgorithm: Self {
         Self("Have it signed with keys of Ed25519, P-256, P-384 or RSA, and take the other keys out of the role.")
     }
-    /// The program or closure that signs with a key in a token or a key service gave no signature.
+    /// The program or closure that signs with a key in a token or a key service returned no signature.
     public static var signerFailed: Self { Self("Find out why it did not sign, and try again; nothing was changed.") }
-    /// The program or closure that signs gave a signature that does not verify.
+    /// The program or closure that signs returned a signature that does not verify.
     public static var wrongSignature: Self { Self("Check which key it signs with; nothing was changed.") }
     /// The key does not belong to the role.
     public static var otherKey: Self { Self("Give the key of a role that signs it.") }
@@ -68,12 +68,12 @@ extension TUFRepositoryError.Code {
     public static var wrongVersion: Self { Self("Prepare the change again: something else has been published since.") }
     /// Metadata or pins would not last long enough.
     public static var tooShort: Self { Self("Choose a longer lifetime.") }
-    /// Clients would refuse what should be published, either at the end or between two writes.
+    /// Clients would refuse the publication, either at the end or between two writes.
     public static var refusedByClients: Self { Self("Nothing was published; correct what the error names.") }
     /// `bundle.json` and the files have different versions: a publication was interrupted, or one of them was
     /// restored from a copy.
     public static var outOfStep: Self { Self("Publish again, or renew: that writes both.") }
-    /// Somebody else wrote to the repository at the same time.
+    /// Another program wrote to the repository at the same time.
     public static var changedMeanwhile: Self { Self("Try again; it begins with what is there now.") }
     /// A file cannot be read or written.
     public static var storage: Self { Self("Check the folder's permissions and the free disk space.") }

@@ -1,12 +1,12 @@
 public import Foundation
 import Holdfast
 
-/// The folder of a repository: `public`, which any web server serves as it is, and `draft`, which the keyholders pass
-/// on to each other.
+/// The folder of a repository: `public`, which any web server can serve unchanged, and `draft`, which the keyholders
+/// pass to each other.
 ///
-/// `public` contains `bundle.json`, and the folders `metadata` and `targets` as every TUF client knows them.
-/// `replaced.json` lists what was served before, which ``TUFRepositoryStorage/uploadPlan(at:)`` needs. Several processes may write to the
-/// folder: of two that publish at the same time one succeeds.
+/// `public` contains `bundle.json`, and the folders `metadata` and `targets` as every TUF client expects them.
+/// `replaced.json` lists the files that were served before, for ``TUFRepositoryStorage/uploadPlan(at:)``. Several
+/// processes may write to the folder: of two that publish at the same time, one succeeds.
 public struct TUFRepositoryFolder: TUFRepositoryStorage {
     /// The folder.
     public let folder: URL
@@ -14,7 +14,7 @@ public struct TUFRepositoryFolder: TUFRepositoryStorage {
     /// A writer holds the lock for milliseconds; a process that holds it longer than this is stuck.
     private static let patience = Duration.seconds(10)
 
-    /// Names a folder. It reads and creates nothing yet.
+    /// Names a folder. This does not read or create anything.
     public init(_ folder: URL) { self.folder = folder }
 
     /// The folder that a web server serves.
@@ -41,7 +41,7 @@ public struct TUFRepositoryFolder: TUFRepositoryStorage {
     public func names(in folder: String) -> [String] {
         let folder = self.folder.appending(path: folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        // A name with a period is that of a lock, or of a file that was not finished.
+        // A name with a period is a lock file or an unfinished file.
         return names.filter { name in
             var isFolder: ObjCBool = false
             let file = folder.appending(path: name)
@@ -50,7 +50,8 @@ public struct TUFRepositoryFolder: TUFRepositoryStorage {
         }
     }
 
-    /// Replaces a file that everybody can read: it contains no secret, and the web server runs as another user.
+    /// Replaces a file and makes it readable for all users: it contains no secret, and the web server runs as another
+    /// user.
     /// - Throws: ``TUFRepositoryError`` `storage`.
     public func replace(_ path: String, _ old: Data?, with new: Data?) throws(TUFRepositoryError) -> Bool {
         let file = folder.appending(path: path)
@@ -93,7 +94,7 @@ public struct TUFRepositoryFolder: TUFRepositoryStorage {
         for folder in isServed ? [published, parent] : [parent] {
             guard !FileManager.default.fileExists(atPath: folder.path) else { continue }
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            // Regardless of the umask: nobody can read a file in a folder that they may not enter.
+            // Regardless of the umask: files are readable only if all users may enter their folder.
             guard isServed else { continue }
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
         }

@@ -3,11 +3,11 @@ package import Holdfast
 import HoldfastTUF
 
 extension TUFRepositoryState {
-    /// How far apart the clocks may be of those who prepare pins and those who publish them, in seconds.
+    /// Maximum difference between the clocks of those who prepare pins and those who publish them, in seconds.
     private static let clockTolerance: TimeInterval = 86_400
 
-    /// Reads a pin file that every app accepts whose floor has the default settings, apart from the hosts that such a
-    /// floor covers. Other files would be refused when they are published, after people have signed them.
+    /// Reads a pin file that every app with the default settings of a floor accepts, apart from the hosts that the
+    /// floor covers. Other files would be refused at publication, after people have signed them.
     static func pinFile(_ data: Data) throws(TUFRepositoryError) -> PinFile {
         let file: PinFile
         do throws(PinFileError) {
@@ -25,7 +25,7 @@ extension TUFRepositoryState {
     }
 
     /// Checks that a pin file was not issued in the future. Clients limit how long its pins last by their own clocks,
-    /// so the pins would end long before the file says.
+    /// so the pins would end long before the time in the file.
     static func requireIssued(_ file: PinFile, at time: Date) throws(TUFRepositoryError) {
         let latest = time.addingTimeInterval(clockTolerance)
         guard let issued = file.issuedAt, issued <= latest else {
@@ -40,10 +40,11 @@ extension TUFRepositoryState {
         TUFRepositoryError(.invalidPins, expected: error.expected, found: error.found, remedy: error.remedy)
     }
 
-    /// What publishing the drafts would refuse, whatever signatures they get, so that people know before they sign.
+    /// The errors with which publishing the drafts would fail even with all signatures, so that people know before they
+    /// sign.
     /// - Parameters:
     ///   - time: when they are published.
-    ///   - lifetimes: how long the timestamp lasts that is published with them.
+    ///   - lifetimes: the lifetime of the timestamp in that publication.
     ///   - exceptions: the rules that the publication may break.
     public func refusals(
         at time: Date, lifetimes: Lifetimes = Lifetimes(), allowing exceptions: Set<TUFPublication.Exception> = []
@@ -58,7 +59,7 @@ extension TUFRepositoryState {
         }
         collect { () throws(TUFRepositoryError) in try checkDrafts() }
         if let draftPins, let file = try? Self.pinFile(draftPins) {
-            // Published pins that get the signatures of new keys cannot be corrected.
+            // Published pins that only get the signatures of new keys cannot be corrected.
             if draftPins != live?.pins {
                 collect { () throws(TUFRepositoryError) in try Self.requireIssued(file, at: time) }
             }
@@ -83,6 +84,6 @@ extension TUFRepositoryState {
 }
 
 extension TUFRepositoryState.Live {
-    /// The published pins, as clients read them; nil if they do not.
+    /// The published pins, as clients read them; nil if they cannot.
     package var pinFile: PinFile? { try? PinFile(json: pins) }
 }

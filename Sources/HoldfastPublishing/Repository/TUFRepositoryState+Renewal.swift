@@ -1,13 +1,13 @@
 package import Foundation
 
 extension TUFRepositoryState.Live {
-    /// The files that have expired, in the order in which clients ask for them: root first.
+    /// The files that have expired, in the order in which clients request them: root first.
     package func expired(at time: Date) -> [TUFMetadataFile] {
         [root, timestamp, snapshot, targets].compactMap(\.self).filter { $0.end <= time }
     }
 
     /// The commands that make clients accept the repository again, in their order.
-    /// - Parameter folder: the repository's folder as a word of a shell.
+    /// - Parameter folder: the repository's folder, quoted for a shell.
     package func renewals(of folder: String, at time: Date) -> [String] {
         let ended = expired(at: time).map(\.role)
         let offline = [TUFRole.root, .targets].filter(ended.contains)

@@ -5,34 +5,34 @@ public import HoldfastSigning
 import HoldfastTUF
 
 extension TUFRepositoryState {
-    /// Which keys of a role have signed a draft, and how many have to.
+    /// The keys of a role that have signed a draft, and the number that must sign.
     public struct Progress: Sendable, Hashable {
         /// The role of the draft: root or targets.
         public let role: TUFRole
-        /// The version of the root whose keys are counted. A new root needs signatures by the keys of the root before
-        /// it and by its own keys. New targets need signatures by the keys of the root that clients have then.
+        /// The version of the root whose keys are counted. A new root needs signatures by the keys of the previous root
+        /// and by its own keys. New targets need signatures by the keys of the root that clients will have.
         public let root: Int64
         /// The ids of the keys that have signed.
         public let signed: [String]
         /// The ids of the keys that have not signed yet.
         public let missing: [String]
-        /// How many have to sign.
+        /// The number of keys that have to sign.
         public let threshold: Int
 
         /// Whether enough keys have signed.
         public var isEnough: Bool { signed.count >= threshold }
     }
 
-    /// The root whose keys a caller asks for.
+    /// The root whose keys a caller requests.
     public enum RootChoice: Sendable, Hashable {
         /// The newest root that clients get.
         case published
-        /// The root that is being prepared, or the published one if there is no draft.
+        /// The root that is being prepared, or the published one without a draft.
         case newest
     }
 
-    /// The ids of a role's keys, and how many of them have to sign.
-    /// - Throws: ``TUFRepositoryError`` if there is no root.
+    /// The ids of a role's keys, and the number that must sign.
+    /// - Throws: ``TUFRepositoryError`` if the root is missing.
     public func keys(
         of role: TUFRole, in choice: RootChoice = .newest
     ) throws(TUFRepositoryError) -> (ids: [String], threshold: Int) {
@@ -43,8 +43,8 @@ extension TUFRepositoryState {
         return (delegator.keyIDs.map { String(decoding: $0, as: UTF8.self) }, delegator.threshold)
     }
 
-    /// The keys of roles, according to the published root and to the draft; each key once. Keys with which nobody signs
-    /// anymore, such as those for RSA with PKCS #1 v1.5, are left out.
+    /// The keys of roles, according to the published root and to the draft; each key once. Keys that can no longer
+    /// sign, such as those for RSA with PKCS #1 v1.5, are left out.
     public func publicKeys(of roles: [TUFRole]) -> [TUFPublicKey] {
         var ids: Set<String> = []
         return judges.map(TUFRootContents.init).flatMap { root in roles.flatMap { root.publicKeys(of: $0) } }
@@ -52,7 +52,7 @@ extension TUFRepositoryState {
     }
 
     /// The ids of those keys of a role that have signed its file, according to the published root.
-    /// - Throws: ``TUFRepositoryError`` if there is no root.
+    /// - Throws: ``TUFRepositoryError`` if the root is missing.
     public func signers(of file: TUFMetadataFile) throws(TUFRepositoryError) -> [String] {
         guard let root = live?.root else {
             throw TUFRepositoryError(.wrongPlace, expected: "a root", found: "none")
@@ -60,7 +60,7 @@ extension TUFRepositoryState {
         return try Self.delegator(file.role, root).signers(of: file.file).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What the drafts still need before they can be published.
+    /// The signatures that the drafts still need before publication.
     /// - Throws: ``TUFRepositoryError`` if a draft does not follow the published version, or has a signature that does
     ///   not verify.
     public func progress() throws(TUFRepositoryError) -> [Progress] {
@@ -88,8 +88,9 @@ extension TUFRepositoryState {
     /// Adds a key's signature to the drafts that the key may sign and that its holder knows: those that were prepared in
     /// this value, and those that the key has signed already.
     ///
-    /// Whoever can write to the folder of a repository can put a draft there, or one that the next change continues. So
-    /// such a draft is not signed here: its holder reads it first (``changes()``), and then signs it with ``sign(by:)``.
+    /// Anyone who can write to the folder of a repository can put a draft there, or one that the next change continues.
+    /// Such a draft is not signed here: its holder reads it first (``changes()``), and then signs it with
+    /// ``sign(by:)``.
     /// - Returns: the roles whose drafts the key may sign but has not signed.
     /// - Throws: ``TUFRepositoryError`` as ``sign(by:)`` does.
     public mutating func signPrepared(by key: TUFSigningKey) throws(TUFRepositoryError) -> [TUFRole] {
@@ -104,7 +105,7 @@ extension TUFRepositoryState {
         return unread
     }
 
-    /// Does the same for several keys.
+    /// Calls `signPrepared(by:)` for each of several keys.
     /// - Returns: the roles whose drafts one of the keys may sign but has not signed.
     /// - Throws: ``TUFRepositoryError`` as ``sign(by:)`` does.
     public mutating func signPrepared(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> [TUFRole] {
@@ -113,7 +114,7 @@ extension TUFRepositoryState {
         return unread.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// The drafts that a key may sign, each with the key under the id that the roots have for it.
+    /// The drafts that a key may sign, each with the key under its id in the roots.
     private func drafts(
         for key: TUFSigningKey
     ) throws(TUFRepositoryError) -> [(draft: TUFMetadataFile, key: TUFSigningKey)] {
@@ -140,7 +141,7 @@ extension TUFRepositoryState {
         if draft.role == .root { draftRoot = draft } else { draftTargets = draft }
     }
 
-    /// A key under the id that the first root which lists it for a role has for it: other tools make other ids. nil if no
+    /// A key under its id in the first root that lists it for a role, because other tools make other ids; nil if no
     /// root lists it.
     static func listed(
         _ key: TUFSigningKey, as role: TUFRole, by judges: [TUFMetadataFile]
@@ -149,7 +150,7 @@ extension TUFRepositoryState {
             .map(key.listed)
     }
 
-    /// Checks that drafts follow the published versions, and have no signature that does not verify.
+    /// Checks that drafts are the next versions after the published ones, and that all their signatures verify.
     func checkDrafts() throws(TUFRepositoryError) {
         if let draftRoot {
             try check(draftRoot, of: .root, after: live?.root)
@@ -168,7 +169,8 @@ extension TUFRepositoryState {
         _ = try Self.pinFile(draftPins)
     }
 
-    /// Clients look for files with their versions in their names only if the root says so, and no others are published.
+    /// Clients request files with versions in their names only if the root specifies it, and only such files are
+    /// published.
     private func checkLayout(of root: TUFMetadataFile) throws(TUFRepositoryError) {
         if root.signed["consistent_snapshot"] != .boolean(true) {
             throw TUFRepositoryError(
@@ -217,7 +219,7 @@ extension TUFRepositoryState {
             verified.formUnion(delegator.signers(of: draft.file))
             for id in draft.keyIDs { unsupported[id] = unsupported[id] ?? delegator.unsupportedName(ofKey: id) }
         }
-        // One that does not verify is the worse news.
+        // Report an invalid signature before an unsupported one.
         let others = draft.keyIDs.filter { !verified.contains($0) }
         guard let wrong = others.first(where: { unsupported[$0] == nil }) ?? others.first else { return }
         if let name = unsupported[wrong] {

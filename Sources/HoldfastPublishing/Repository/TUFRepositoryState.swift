@@ -3,11 +3,11 @@ public import Holdfast
 public import HoldfastSigning
 import HoldfastTUF
 
-/// A repository of pins as its keyholders see it: what clients get, and what is being prepared.
+/// A repository of pins as its keyholders see it: the published state and the drafts.
 ///
 /// A ``TUFRepositoryStorage`` reads and writes it.
 public struct TUFRepositoryState: Sendable {
-    /// What clients get.
+    /// The published state.
     public struct Live: Sendable {
         /// All roots, beginning with the first.
         public let roots: [TUFMetadataFile]
@@ -17,7 +17,7 @@ public struct TUFRepositoryState: Sendable {
         public let snapshot: TUFMetadataFile
         /// The targets file.
         public let targets: TUFMetadataFile
-        /// The octets of the pin file.
+        /// The content of the pin file.
         public let pins: Data
 
         /// The newest root.
@@ -26,15 +26,14 @@ public struct TUFRepositoryState: Sendable {
 
     /// How long metadata lasts.
     public struct Lifetimes: Sendable, Hashable {
-        /// The lifetime of a root; 365 days by default. After that, clients accept nothing new until there is another
-        /// root.
+        /// The lifetime of a root; 365 days by default. After that, clients accept nothing new until the next root.
         public var root: Duration
         /// The lifetime of targets; 365 days by default.
         public var targets: Duration
         /// The lifetime of a snapshot; 90 days by default. It is renewed if it would expire before the timestamp.
         public var snapshot: Duration
-        /// The lifetime of a timestamp; 14 days by default. Somebody who serves old files can hide a newer publication
-        /// from clients for at most this long.
+        /// The lifetime of a timestamp; 14 days by default. An attacker who serves old files can hide a newer
+        /// publication from clients for at most this time.
         public var timestamp: Duration
 
         /// Sets the lifetimes. The defaults suit keyholders who meet once a year, and a machine that renews every day.
@@ -48,22 +47,22 @@ public struct TUFRepositoryState: Sendable {
             self.timestamp = timestamp
         }
 
-        /// The shortest lifetime of a timestamp: enough time to repair a publisher that stopped on a Friday.
+        /// The minimum lifetime of a timestamp: enough time to repair a publisher that stopped on a Friday.
         public static let shortestTimestamp = Duration.seconds(7 * 86_400)
     }
 
-    /// What clients get; nil before the first publication.
+    /// The published state; nil before the first publication.
     public internal(set) var live: Live?
     /// The next root, if one is being prepared.
     public internal(set) var draftRoot: TUFMetadataFile?
     /// The next targets file, if one is being prepared.
     public internal(set) var draftTargets: TUFMetadataFile?
-    /// The octets of the pin file that the next targets list.
+    /// The content of the pin file that the next targets list.
     public internal(set) var draftPins: Data?
 
     /// A draft that was prepared in this value.
     private struct Preparation {
-        /// The draft that it continues, which somebody else may have written; nil if it continues what is published.
+        /// The draft that it continues, which another person may have written; nil if it continues the published state.
         let base: TUFMetadataFile?
     }
 
@@ -71,38 +70,38 @@ public struct TUFRepositoryState: Sendable {
 
     init(live: Live? = nil) { self.live = live }
 
-    /// Whether nothing is being prepared.
+    /// Whether there are no drafts.
     public var hasNoDraft: Bool { draftRoot == nil && draftTargets == nil }
 
     /// The newest root, published or not.
     public var newestRoot: TUFMetadataFile? { draftRoot ?? live?.root }
 
-    /// The roots whose keys must have signed what is published next, because a client may have reached either of them.
+    /// The roots whose keys must sign the next publication, because a client may have either of them.
     var judges: [TUFMetadataFile] { [live?.root, draftRoot].compactMap(\.self) }
 
-    /// The roles whose drafts cannot be published anymore, because something else has been published since. Whatever is
-    /// prepared next replaces them.
+    /// The roles whose drafts can no longer be published, because something else has been published since. The next
+    /// draft replaces them.
     public var staleDrafts: [TUFRole] {
         [(draftRoot, live?.root), (draftTargets, live?.targets)].compactMap { draft, live in
             draft.flatMap { $0.version == (live?.version ?? 0) + 1 ? nil : $0.role }
         }
     }
 
-    /// Discards the drafts that cannot be published anymore.
+    /// Discards the drafts that can no longer be published.
     public mutating func discardStaleDrafts() {
         let stale = staleDrafts
         if stale.contains(.root) { draftRoot = nil }
         if stale.contains(.targets) { (draftTargets, draftPins) = (nil, nil) }
     }
 
-    /// Whether the holder of a key knows all of a draft: either it was prepared here, and continues nothing that the key
-    /// has not signed, or the key has signed it.
+    /// Whether the holder of a key knows the whole draft: either it was prepared here and continues only drafts that
+    /// the key has signed, or the key has signed it.
     func isKnown(_ draft: TUFMetadataFile, to key: TUFPublicKey) -> Bool {
         guard let preparation = preparations[draft.role] else { return draft.isSigned(by: key) }
         return preparation.base?.isSigned(by: key) ?? true
     }
 
-    /// Whether a draft is published already, because a publication was interrupted after it had written this file.
+    /// Whether a draft is already published, because a publication was interrupted after it had written this file.
     static func isPublished(_ draft: TUFMetadataFile?, as live: TUFMetadataFile?) -> Bool {
         draft.map { $0.saysTheSame(as: live) } ?? false
     }
@@ -135,7 +134,7 @@ extension TUFRepositoryState {
     /// Prepares new pins: the next version of the targets role, not signed yet. It replaces an earlier draft of
     /// targets.
     /// - Parameters:
-    ///   - pins: the octets of a pin file that meets the requirements for signed ones.
+    ///   - pins: the content of a pin file that meets the requirements for signed ones.
     ///   - lifetimes: how long the metadata lasts.
     ///   - time: the current time.
     /// - Returns: the pin file that was read.
@@ -166,11 +165,11 @@ extension TUFRepositoryState {
     ///   - role: the role whose keys change.
     ///   - new: the keys to add.
     ///   - old: the ids of the keys to remove, as the root has them.
-    ///   - threshold: how many have to sign; nil for as many as before.
+    ///   - threshold: the number of keys that have to sign; nil to keep the threshold.
     ///   - lifetimes: how long the new root lasts, even if nothing else changes, and the new targets.
     ///   - time: the current time.
     /// - Throws: ``TUFRepositoryError`` `invalidRoles`, `invalidKeys`, `otherKey` if the role does not have a key to
-    ///   remove, `wrongPlace` if there is no root.
+    ///   remove, `wrongPlace` if the root is missing.
     public mutating func change(
         _ role: TUFRole, adding new: [TUFPublicKey] = [], removing old: [String] = [], threshold: Int? = nil,
         lifetimes: Lifetimes = Lifetimes(), at time: Date

@@ -2,19 +2,19 @@ package import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// How many earlier versions of the pins are judged at most: more than people sign within a staleness.
+/// Maximum number of earlier versions of the pins that are evaluated: more than people sign within a staleness.
 private let mostEarlierVersions = 64
 
 extension TUFRepositoryStorage {
-    /// The pins that clients may still hold because they have not asked since others took their place. The repository keeps
-    /// every version of targets with its pin file; clients need no more of it, since what said that it was the newest is no
-    /// longer of interest.
+    /// The pins that clients may still hold because they have not fetched since these were replaced. The repository
+    /// keeps every version of targets with its pin file. That is all clients need, because it does not matter anymore
+    /// which version was the newest.
     /// - Parameters:
-    ///   - live: what is published.
-    ///   - root: the root metadata that the clients were built with. Pins that it does not prove were never theirs.
-    ///   - staleness: how long a client may not have asked.
-    ///   - lifetime: how long snapshots last, from which the times of publication are known.
-    /// - Returns: the documents, the newest first. What is not there anymore is a gap.
+    ///   - live: the published state.
+    ///   - root: the root metadata that the clients were built with. Pins that it does not prove were never accepted.
+    ///   - staleness: the maximum time since a client last fetched.
+    ///   - lifetime: the lifetime of snapshots, which gives the times of publication.
+    /// - Returns: the documents, the newest first. A version whose files are missing is a gap.
     package func earlierDocuments(
         than live: TUFRepositoryState.Live, provedFrom root: Data, staleness: Duration, at now: Date,
         snapshotsLasting lifetime: Duration = TUFRepositoryState.Lifetimes().snapshot
@@ -23,7 +23,7 @@ extension TUFRepositoryStorage {
         let since = PublicationTiming(staleness: staleness).oldestReplacement(inUseAt: now)
         var earlier = EarlierDocuments()
         var version = live.targets.version
-        // A snapshot of another lifetime may seem to have been made later than it was; that errs on the safe side.
+        // A snapshot with another lifetime may seem to be made later than it was, which errs on the safe side.
         var replaced = min(times[version] ?? now, now)
         var seen = [live.pins]
         while version > 1, replaced > since {
@@ -42,7 +42,7 @@ extension TUFRepositoryStorage {
                         + "with them with --replaced")
             case .neverTheirs: break
             case .proved(let bundle, let pins):
-                // The same pins, signed again, let the same servers in.
+                // The same pins, signed again, accept the same servers.
                 guard !seen.contains(pins) else { break }
                 seen.append(pins)
                 earlier.documents.append(
@@ -55,11 +55,11 @@ extension TUFRepositoryStorage {
         return earlier
     }
 
-    /// What is published, as clients hold it that do not ask again when other pins take its place.
+    /// The published document, as held by clients that do not fetch again when it is replaced.
     /// - Parameters:
-    ///   - live: what is published.
+    ///   - live: the published state.
     ///   - root: the root metadata that the clients were built with.
-    /// - Returns: the document; nil if clients with the root never took it, or its files are not there.
+    /// - Returns: the document; nil if clients with the root never accepted it, or its files are missing.
     package func publishedDocument(
         of live: TUFRepositoryState.Live, provedFrom root: Data
     ) async -> PublicationOutlook.Document? {
@@ -81,7 +81,7 @@ extension TUFRepositoryStorage {
         var bundle = RepositoryBundle()
         bundle.firstRoot = (roots.first?.version ?? 1) + 1
         (bundle.targets, bundle.pins) = (targets, pins)
-        // A key that signed these pins may be gone from the newest root. Clients had proved them with the one of that time.
+        // A key that signed these pins may be gone from the newest root. Clients proved them with an earlier root.
         func proved(from root: Data) -> Data? {
             for count in stride(from: roots.count, through: 1, by: -1) {
                 bundle.roots = roots[1..<count].map(\.data)
@@ -92,18 +92,18 @@ extension TUFRepositoryStorage {
             return nil
         }
         if let octets = proved(from: root) { return .proved(octets, pins) }
-        // What clients with the first root did not take either is damaged.
+        // If clients with the first root did not accept it either, it is damaged.
         guard let first = roots.first?.data, first != root, proved(from: first) != nil else { return .missing }
         return .neverTheirs
     }
 }
 
-/// What became of an earlier version of the pins.
+/// The result of looking up an earlier version of the pins.
 private enum EarlierVersion {
-    /// Its files are not there anymore.
+    /// Its files no longer exist.
     case missing
-    /// Clients with the root never took it.
+    /// Clients with the root never accepted it.
     case neverTheirs
-    /// The bundle of it, without timestamp and snapshot, and its pin file.
+    /// Its bundle, without timestamp and snapshot, and its pin file.
     case proved(Data, Data)
 }

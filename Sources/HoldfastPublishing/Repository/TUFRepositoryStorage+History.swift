@@ -4,17 +4,17 @@ import HoldfastTUF
 
 /// A pin file that was published.
 package struct TUFPublishedPins: Sendable {
-    /// The octets of the pin file.
+    /// The content of the pin file.
     package let pins: Data
     /// When it was published.
     package let since: Date
 }
 
-/// How many versions, and how many snapshots, are examined at most.
+/// Maximum number of versions, and of snapshots, that are examined.
 private let longestHistory = 1_000
 
 extension TUFRepositoryStorage {
-    /// The pin files that were published, the newest first, back to the one that was published at a time.
+    /// The published pin files, the newest first, back to the one that was published at a time.
     /// - Parameters:
     ///   - version: the published version of targets.
     ///   - time: the time.
@@ -27,7 +27,7 @@ extension TUFRepositoryStorage {
         var all: [TUFPublishedPins] = []
         var since = Date.distantFuture
         while all.count < longestHistory, let pins = await publishedPins(ofTargets: version - Int64(all.count)) {
-            // Without a snapshot of its own, it is at least as old as the next version.
+            // Without an own snapshot, it is at least as old as the next version.
             since = min(since, times[version - Int64(all.count)] ?? since)
             all.append(TUFPublishedPins(pins: pins, since: since))
             guard since > time else { break }
@@ -35,8 +35,8 @@ extension TUFRepositoryStorage {
         return all
     }
 
-    /// When each version of targets was published. The first snapshot that lists it was made at that moment, by the
-    /// machine that published; the pin file and the targets were made earlier, and by whoever prepared them.
+    /// When each version of targets was published. The publishing machine made the first snapshot that lists the
+    /// version at that moment. The pin file and the targets were prepared earlier, possibly by other people.
     func publicationTimes(_ lifetime: Duration) async -> [Int64: Date] {
         let metadata = TUFStoragePath.served("metadata")
         let names = (try? await names(in: metadata)) ?? []

@@ -2,15 +2,15 @@ public import Foundation
 import Holdfast
 package import HoldfastTUF
 
-/// The most bytes that are read of a file.
+/// Maximum numbers of bytes to read.
 enum TUFRepositoryLimits {
     static let pins = TUFSettings().targetBytes
     static let bundle = 64 << 20
-    /// Of any file.
+    /// The limit for any file.
     static let file = bundle
 }
 
-/// Reading a repository, wherever it is kept.
+/// Reading a repository from any storage.
 extension TUFRepositoryStorage {
     /// Whether a repository is published or prepared in the storage.
     /// - Throws: ``TUFRepositoryError`` `storage`.
@@ -23,10 +23,10 @@ extension TUFRepositoryStorage {
         try await read(path, atMost: TUFMetadataFile.maximumBytes) != nil
     }
 
-    /// The published repository, as clients find it that download file by file.
+    /// The published repository, for clients that download file by file.
     package var source: some RepositorySource { TUFStorageSource(storage: self) }
 
-    /// The published bundle; nil if there is none.
+    /// The published bundle; nil if it does not exist.
     /// - Throws: ``TUFRepositoryError`` `storage`.
     package func publishedBundle() async throws(TUFRepositoryError) -> Data? {
         try await read(TUFStoragePath.bundle, atMost: TUFRepositoryLimits.bundle)
@@ -34,8 +34,8 @@ extension TUFRepositoryStorage {
 
     /// Reads the state. It verifies the published repository as a client with the first root does, except that expired
     /// metadata is not an error.
-    /// - Parameter includesDrafts: whether to read the drafts as well. Without them, a damaged draft keeps nobody from
-    ///   renewing what is published.
+    /// - Parameter includesDrafts: whether to read the drafts as well. Without them, a damaged draft does not prevent a
+    ///   renewal of the published files.
     /// - Throws: ``TUFRepositoryError``.
     public func state(
         includingDrafts includesDrafts: Bool = true
@@ -50,7 +50,7 @@ extension TUFRepositoryStorage {
         state.draftRoot = try await draft(TUFStoragePath.draftRoot)
         state.draftTargets = try await draft(TUFStoragePath.draftTargets)
         state.draftPins = try await read(TUFStoragePath.draftPins, atMost: TUFRepositoryLimits.pins)
-        // A publication that was killed halfway leaves drafts that are published already.
+        // An interrupted publication leaves drafts that are already published.
         if TUFRepositoryState.isPublished(state.draftRoot, as: state.live?.root) { state.draftRoot = nil }
         if TUFRepositoryState.isPublished(state.draftTargets, as: state.live?.targets) {
             (state.draftTargets, state.draftPins) = (nil, nil)
@@ -59,7 +59,7 @@ extension TUFRepositoryStorage {
         return state
     }
 
-    /// What clients get; nil before the first timestamp is published, because without one clients get nothing.
+    /// The published state; nil before the first timestamp is published, because clients get nothing without one.
     private func live() async throws(TUFRepositoryError) -> TUFRepositoryState.Live? {
         guard try await has(TUFStoragePath.timestamp) else {
             // In the first publication, the root is written before the timestamp, and its draft is removed at the end.
@@ -104,9 +104,10 @@ extension TUFRepositoryStorage {
         }
     }
 
-    /// Has a client with the first root update from the published repository, from `bundle.json` and file by file.
+    /// Runs an update of a client with the first root from the published repository, from `bundle.json` and file by
+    /// file.
     /// - Parameter time: the current time.
-    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `outOfStep`, `damaged` if there is no root, `storage`.
+    /// - Throws: ``TUFRepositoryError`` `refusedByClients`, `outOfStep`, `damaged` if the root is missing, `storage`.
     public func verify(at time: Date) async throws(TUFRepositoryError) {
         guard let root = try await read(TUFStoragePath.firstRoot, atMost: TUFSettings().rootBytes) else {
             throw TUFRepositoryError(.damaged, expected: "the first root in \(name)/public/metadata", found: "none")
@@ -152,8 +153,8 @@ extension TUFRepositoryStorage {
         }
     }
 
-    /// A pin file that was once published, by the version of the targets role; nil if it is no longer there. No
-    /// signature is verified.
+    /// A pin file that was once published, by the version of the targets role; nil if it no longer exists. No signature
+    /// is verified.
     public func publishedPins(ofTargets version: Int64) async -> Data? {
         let metadata = TUFStoragePath.served("metadata/\(version).targets.json")
         guard let data = try? await read(metadata, atMost: TUFMetadataFile.maximumBytes),

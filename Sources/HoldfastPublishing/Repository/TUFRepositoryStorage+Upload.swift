@@ -3,8 +3,8 @@ import Holdfast
 
 /// Support for repositories that are served from an object store or a CDN instead of the folder itself.
 extension TUFRepositoryStorage {
-    /// Lists what an object store has to contain: everything that clients of any age need from the published
-    /// repository. An upload skips what is there already.
+    /// Lists the required content of an object store: everything that clients of any age need from the published
+    /// repository. An upload skips objects that already exist.
     ///
     /// Objects are in the order of a publication. If the store has the publication before this one, it verifies after
     /// each object. Upload after each publication: a store that is several publications behind verifies only before and
@@ -35,14 +35,14 @@ extension TUFRepositoryStorage {
         return TUFUploadPlan(objects, replacing: try await replaced().files)
     }
 
-    /// Lists what a publication would write, with the headers and preconditions for an object store.
+    /// Lists the objects that a publication would write, with the headers and preconditions for an object store.
     /// - Throws: ``TUFRepositoryError`` `damaged`, `storage`.
     public func uploadPlan(of publication: TUFPublication) async throws(TUFRepositoryError) -> TUFUploadPlan {
         TUFUploadPlan(publication.objects, replacing: try await replaced().files.replacing(publication))
     }
 
-    /// Remembers the files that a publication replaces. This happens first, so that nothing is forgotten if the process
-    /// is killed.
+    /// Records the files that a publication replaces. This is done first, so that nothing is lost if the process is
+    /// killed.
     func writeReplaced(by publication: TUFPublication) async throws(TUFRepositoryError) {
         let (before, data) = try await replaced()
         let after = before.replacing(publication)

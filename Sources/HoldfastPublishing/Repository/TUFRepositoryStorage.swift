@@ -1,10 +1,10 @@
 import Foundation
 import Holdfast
 
-/// A storage with a repository of The Update Framework in it.
+/// A storage with a repository of The Update Framework.
 ///
-/// Files that are served have paths that begin with `public/`, drafts that keyholders pass on to each other `draft/`, and
-/// `replaced.json` lists what was served before. ``TUFRepositoryFolder`` keeps a repository in a folder.
+/// Served files have paths that begin with `public/`, drafts that keyholders pass to each other `draft/`, and
+/// `replaced.json` lists the files that were served before. ``TUFRepositoryFolder`` keeps a repository in a folder.
 public protocol TUFRepositoryStorage: PublicationStorage {}
 
 /// The paths in a storage.
@@ -17,17 +17,17 @@ enum TUFStoragePath {
     static let draftPins = "draft/pins.json"
     static let replaced = "replaced.json"
 
-    /// The file that says what is the newest, relative to what is served.
+    /// The file that states which version is the newest, relative to the served folder.
     static let timestampName = "metadata/timestamp.json"
-    /// The file in which clients find everything.
+    /// The file that contains everything for clients.
     static let bundleName = "bundle.json"
 
-    /// The path of a file that is served.
+    /// The path of a served file.
     static func served(_ path: String) -> String { "public/\(path)" }
 }
 
 extension TUFRepositoryStorage {
-    /// Reads a file, and makes one kind of error of all.
+    /// Reads a file, and converts errors to repository errors.
     func read(_ path: String, atMost limit: Int) async throws(TUFRepositoryError) -> Data? {
         do {
             return try await data(at: path, atMost: limit)
@@ -41,11 +41,11 @@ extension TUFRepositoryStorage {
     }
 
     /// Replaces a file.
-    /// - Throws: ``TUFRepositoryError`` `changedMeanwhile` if something other than `old` or `new` is there; `storage`.
+    /// - Throws: ``TUFRepositoryError`` `changedMeanwhile` if something other than `old` or `new` is stored; `storage`.
     func write(_ new: Data?, to path: String, insteadOf old: Data?) async throws(TUFRepositoryError) {
         do {
             if try await replace(path, old, with: new) { return }
-            // Somebody who publishes the same again after a crash finds what was written then.
+            // If the same publication is repeated after a crash, the file may already have the new content.
             if let new, try await replace(path, new, with: new) { return }
         } catch let error as TUFRepositoryError {
             throw error
@@ -57,7 +57,7 @@ extension TUFRepositoryStorage {
             .changedMeanwhile, of: path, expected: "what was read before", found: "that somebody else has changed it")
     }
 
-    /// Replaces a file, whatever is there.
+    /// Replaces a file, regardless of its current content.
     func write(_ new: Data?, to path: String) async throws(TUFRepositoryError) {
         let old = try await read(path, atMost: TUFRepositoryLimits.file)
         guard old != nil || new != nil else { return }

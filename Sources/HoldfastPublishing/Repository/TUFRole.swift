@@ -2,24 +2,24 @@ public import HoldfastSigning
 
 /// A top-level role of a repository of The Update Framework (specification 1.0.34, section 2.1).
 public enum TUFRole: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Says which keys sign the roles, itself included. Its keys are offline.
+    /// Specifies the keys that sign the roles, including its own. Its keys are offline.
     case root
-    /// Says which pin file is the newest. Its keys are offline.
+    /// Specifies the newest pin file. Its keys are offline.
     case targets
-    /// Says which version of the targets role is the newest.
+    /// Specifies the newest version of the targets role.
     case snapshot
-    /// Says which snapshot is the newest, and that somebody still maintains the repository.
+    /// Specifies the newest snapshot, and shows that the repository is still maintained.
     case timestamp
 
-    /// Whether its key is on the machine that publishes, where it signs without a person, every day or so.
+    /// Whether its key is on the machine that publishes, which signs with it automatically, about once a day.
     public var isOnline: Bool { self == .snapshot || self == .timestamp }
 }
 
-/// The keys of a role, and how many of them have to sign.
+/// The keys of a role, and the number of them that must sign.
 public struct TUFRoleKeys: Sendable, Hashable {
     /// The keys; each of them once.
     public var keys: [TUFPublicKey]
-    /// How many of them have to sign.
+    /// The number of keys that must sign.
     public var threshold: Int
 
     /// Makes the keys of a role.

@@ -41,15 +41,15 @@ struct TUFRootContents {
         }
     }
 
-    /// The keys of a role, without those with which nobody can sign.
+    /// The keys of a role, without those that can no longer sign.
     func publicKeys(of role: TUFRole) -> [TUFPublicKey] {
         (roles[role]?.keyIDs ?? []).compactMap { id in keys[id].flatMap { TUFPublicKey(id: id, $0) } }
     }
 
-    /// Who holds a key, as the root says; nil for a key without a name.
+    /// The holder of a key, according to the root; nil for a key without a name.
     func name(of id: [UInt8]) -> String? { keys[id].flatMap { TUFPublicKey(id: id, $0)?.name } }
 
-    /// A key under the id that the root has for it; nil if the root does not list it.
+    /// A key under its id in the root; nil if the root does not list it.
     func listed(_ key: TUFPublicKey) -> TUFPublicKey? {
         keys.lazy.compactMap { TUFPublicKey(id: $0.key, $0.value) }.first { $0.isSameKey(as: key) }
     }
@@ -60,8 +60,8 @@ struct TUFRootContents {
         roles[role] = entry
     }
 
-    /// Checks the rules for repositories that Holdfast makes; they are stricter than what clients require.
-    /// - Parameter live: the root before it; nil for the first.
+    /// Checks the rules for repositories that Holdfast makes; they are stricter than the clients' requirements.
+    /// - Parameter live: the previous root; nil for the first.
     func check(after live: TUFMetadataFile?) throws(TUFRepositoryError) {
         try checkKeys(after: live.map(TUFRootContents.init)?.keys ?? [:])
         for role in TUFRole.allCases {
@@ -85,7 +85,7 @@ struct TUFRootContents {
                     .invalidRoles, of: role.rawValue, expected: "each key once", found: "one twice")
             }
         }
-        // Somebody who breaks into the machine that publishes must not be able to sign pins.
+        // An attacker who breaks into the machine that publishes must not be able to sign pins.
         let online = TUFRole.allCases.filter(\.isOnline).flatMap { roles[$0]?.keyIDs ?? [] }
         for role in TUFRole.allCases where !role.isOnline {
             guard let shared = roles[role]?.keyIDs.first(where: online.contains) else { continue }
@@ -95,14 +95,14 @@ struct TUFRootContents {
         }
     }
 
-    /// Checks key ids. People compare them, but to clients an id is only a name that may stand for any key (TAP 12). So
-    /// an id always stands for the same key, and the id of a new key is its hash.
+    /// Checks key ids. People compare ids, but for clients an id is only a name that may stand for any key (TAP 12). An
+    /// id must therefore always stand for the same key, and the id of a new key is its hash.
     private func checkKeys(after live: [[UInt8]: JSONTree]) throws(TUFRepositoryError) {
         for id in Set(keys.keys).union(roles.values.flatMap(\.keyIDs)).sorted(by: { $0.lexicographicallyPrecedes($1) })
         {
             let key = keys[id]
             if let before = live[id] {
-                // Compared as canonical JSON, because the order of members does not matter.
+                // Compare canonical JSON, because the order of members does not matter.
                 guard let key, key.canonical == before.canonical else {
                     throw Self.invalidKeys(
                         "the key \(TUFText.short(id)) as it is published", key == nil ? "none" : "another under its id")

@@ -5,7 +5,7 @@ import HoldfastTUF
 /// Serves a repository from its storage, together with files that are not written yet.
 struct TUFStorageSource<Storage: TUFRepositoryStorage>: RepositorySource {
     let storage: Storage
-    /// Files that are not written yet, by their paths relative to what is served.
+    /// Files that are not written yet, by their paths relative to the served folder.
     var written: [String: Data] = [:]
 
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data? {
@@ -18,7 +18,7 @@ struct TUFStorageSource<Storage: TUFRepositoryStorage>: RepositorySource {
 
 /// A client that stores nothing on disk, like a device on which the app was never launched.
 struct TUFRehearsalClient {
-    /// More roots than clients download in one update. Clients continue with their next update.
+    /// More roots than clients download in one update, because clients continue with their next update.
     static let settings = TUFSettings(rootRotations: 1_024)
 
     private let memory = MetadataMemory()
@@ -27,8 +27,8 @@ struct TUFRehearsalClient {
     /// - Parameter root: the root metadata that the app shipped with.
     init(root: Data) { self.root = root }
 
-    /// Runs an update, down to the pin file.
-    /// - Returns: the octets of the pin file.
+    /// Runs an update, including the pin file.
+    /// - Returns: the content of the pin file.
     func pins(from source: some RepositorySource, at time: Date) async throws(TUFError) -> Data {
         let client = TUFClient(
             store: memory, source: source, trustedRoot: root, settings: Self.settings,

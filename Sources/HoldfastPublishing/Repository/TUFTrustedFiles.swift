@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// The files that a client has come to trust, by their names. This is how the published repository is read.
+/// The files that a client trusts, by their names. The published repository is read in this way.
 struct TUFTrustedFiles: MetadataStore {
     private let files = Lock<[String: Data]>([:])
 

@@ -2,21 +2,22 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// What to upload to an object store or a CDN so that clients find a repository there: objects with their headers and
-/// preconditions, in an order in which the repository verifies after each of them.
+/// The objects to upload to an object store or a CDN, with their headers and preconditions, in an order in which the
+/// repository verifies after each of them.
 ///
-/// Encoded, an object has the fields that docs/formats.md lists for `--plan`: `path`, `sha256`, `bytes`, `cacheControl`,
-/// `precondition`, `replaces`. A plan that was stored is checked when it is decoded.
+/// Encoded, an object has the fields that docs/formats.md lists for `--plan`: `path`, `sha256`, `bytes`,
+/// `cacheControl`, `precondition`, `replaces`. A stored plan is checked when it is decoded.
 ///
-/// A plan does not contain the files. ``TUFRepositoryStorage/uploadPlan(at:)`` describes what a storage has, and
-/// ``TUFRepositoryStorage/uploadPlan(of:)`` what a publication would write into it.
+/// A plan does not contain the files. ``TUFRepositoryStorage/uploadPlan(at:)`` describes the content of a storage, and
+/// ``TUFRepositoryStorage/uploadPlan(of:)`` the files that a publication would write into it.
 public struct TUFUploadPlan: Sendable, Hashable, Codable {
-    /// A condition under which an object may be written. The store has to check it in the same step as the write.
+    /// A condition for writing an object. The store has to check it in the same step as the write.
     public enum Precondition: String, Sendable, Hashable, CaseIterable, Codable {
-        /// Nothing is there (`If-None-Match: *`). If the same octets are there, there is nothing to do.
+        /// The object does not exist (`If-None-Match: *`). If it exists with the same content, nothing needs to be
+        /// done.
         case absent
-        /// Nothing is there; or one of ``Object/replaces`` is there, and is still there when it is replaced (`If-Match`
-        /// with the entity tag of the object that was compared). Otherwise somebody else has published.
+        /// The object does not exist; or it is one of ``Object/replaces``, and still is when it is replaced (`If-Match`
+        /// with the entity tag of the object that was compared). Otherwise another publication took place.
         case unchanged
     }
 
@@ -30,10 +31,10 @@ public struct TUFUploadPlan: Sendable, Hashable, Codable {
         public let byteCount: Int
         /// The value of the header `Cache-Control`.
         public let cacheControl: String
-        /// The condition under which it may be written.
+        /// The condition for writing it.
         public let precondition: Precondition
-        /// The objects that it may replace, by their SHA-256 in lower-case hexadecimal: what this storage served
-        /// under the name before, the newest first. Empty for `absent`.
+        /// The objects that it may replace, by their SHA-256 in lower-case hexadecimal: the earlier files of this
+        /// storage under the name, the newest first. Empty for `absent`.
         public let replaces: [String]
 
         /// The value of the header `Content-Type`.
@@ -51,7 +52,7 @@ public struct TUFUploadPlan: Sendable, Hashable, Codable {
         private static func cacheControl(of object: TUFPublication.Object) -> String {
             if object.isImmutable { return "public, max-age=31536000, immutable" }
             // The age of a bundle affects only how soon new pins arrive, because the bundle is a consistent whole. An
-            // old timestamp beside a new root would be refused if the root replaced the online key.
+            // old timestamp next to a new root would be refused if the root replaced the online key.
             return object.path == TUFStoragePath.bundleName ? "public, max-age=60, must-revalidate" : "no-cache"
         }
     }
@@ -76,7 +77,7 @@ extension TUFUploadPlan.Object: Codable {
     }
 
     /// Reads an object again.
-    /// - Throws: `DecodingError` if it is not one that a plan can have.
+    /// - Throws: `DecodingError` if a plan cannot have such an object.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         func checked<Value>(_ value: Value, _ key: CodingKeys, _ isValid: (Value) -> Bool) throws -> Value {
@@ -96,8 +97,8 @@ extension TUFUploadPlan.Object: Codable {
         replaces = try checked(former, .replaces) { $0.allSatisfy(isDigest) }
     }
 
-    /// Whether it stays within the repository, wherever it is joined to: each part has letters, digits, periods, hyphens
-    /// and underscores, and does not begin with a period.
+    /// Whether the path stays within the repository after it is joined to any base: each part has letters, digits,
+    /// periods, hyphens and underscores, and does not begin with a period.
     private static func isPath(_ path: String) -> Bool {
         path.utf8.count <= 256
             && path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { part in

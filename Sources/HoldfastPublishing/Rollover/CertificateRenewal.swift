@@ -1,18 +1,18 @@
 public import Foundation
 package import Holdfast
 
-/// When a certificate is renewed, and how long its successor is known before it ends.
+/// When a certificate is renewed, and how much of its validity is then left.
 ///
-/// ACME clients renew at two thirds of a certificate's life. Only then is there a next certificate whose pin can be
-/// published, and every client must have that before the old one ends. A key needs none of this: its pin is published
-/// long before.
+/// ACME clients renew at two thirds of a certificate's lifetime. Only then does the next certificate exist whose pin
+/// can be published, and every client must have that pin before the old certificate ends. A key does not have this
+/// problem: its pin is published long before.
 public struct CertificateRenewal: Sendable, Hashable {
     /// The first instant at which the certificate is valid.
     public let start: Date
     /// The first instant at which it is no longer valid.
     public let end: Date
 
-    /// Describes a certificate that is valid in a time.
+    /// Describes a certificate with its validity.
     public init(from start: Date, until end: Date) {
         self.start = start
         self.end = end
@@ -22,18 +22,18 @@ public struct CertificateRenewal: Sendable, Hashable {
         self.init(from: certificate.notBefore, until: certificate.validityEnd)
     }
 
-    /// For how many seconds it is valid.
+    /// Its lifetime in seconds.
     package var life: TimeInterval { max(0, end.timeIntervalSince(start)) }
-    /// When it is renewed: at two thirds of its life.
+    /// When it is renewed: at two thirds of its lifetime.
     public var renewal: Date { start.addingTimeInterval(life * 2 / 3) }
-    /// How many seconds are left then.
+    /// The number of seconds that are then left.
     package var remaining: TimeInterval { life / 3 }
 
-    /// Makes sure that a document with its certificate pin can follow its renewals.
+    /// Checks that a document with its certificate pin can keep up with its renewals.
     /// - Parameters:
-    ///   - name: what the certificate is for; for words only.
-    ///   - staleness: for how long clients may use an older document.
-    /// - Throws: ``PublishingError`` `shortLife`, with the arithmetic.
+    ///   - name: the subject of the certificate; for messages only.
+    ///   - staleness: maximum time for which clients may use an older document.
+    /// - Throws: ``PublishingError`` `shortLife`, with the calculation.
     public func check(_ name: String, staleness: Duration) throws(PublishingError) {
         guard !PublicationTiming(staleness: staleness).fitsRenewal(leaving: .seconds(remaining)) else { return }
         let staleness = staleness.inSeconds
@@ -48,7 +48,7 @@ public struct CertificateRenewal: Sendable, Hashable {
                 + "let clients ask more often.")
     }
 
-    /// Days, to a tenth; hours below two days.
+    /// The time in days, to a tenth; in hours below two days.
     private static func days(_ seconds: TimeInterval) -> String {
         let (unit, name) = seconds < 2 * 86_400 ? (3_600.0, "hour") : (86_400.0, "day")
         let tenths = (min(seconds, 1e12) / unit * 10).rounded()

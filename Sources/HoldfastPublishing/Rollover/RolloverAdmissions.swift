@@ -1,12 +1,12 @@
 import Foundation
 import Holdfast
 
-/// When clients let a chain or a key in, asked of their own code. For what is in no certificate yet, a certificate that
-/// servers show stands in.
+/// The times at which clients accept a chain or a key, according to their own code. For a key or certificate that is
+/// not available, a certificate that servers present stands in.
 struct RolloverAdmissions {
-    /// When clients that have its pin get in.
+    /// When clients that have its pin can connect.
     let validity: [Range<Date>]
-    /// For a key that outlives its certificate, when that ends.
+    /// For a key that outlives its certificate, when the certificate ends.
     private(set) var certificateEnd: Date?
     /// The published rules that it satisfies, as indices.
     let matched: [Int]
@@ -16,11 +16,11 @@ struct RolloverAdmissions {
 
     private enum Subject {
         case chain(RolloverChain)
-        /// A key or certificate that is known by its pin alone, and the chains that stand in for those it will have.
+        /// A key or certificate of which only the pin is known, and the chains that stand in for it.
         case pin(Pin, [StandIn])
     }
 
-    /// Of a chain.
+    /// For a chain.
     init(of chain: RolloverChain, in maker: RolloverMaker) {
         self.maker = maker
         subject = .chain(chain)
@@ -44,8 +44,8 @@ struct RolloverAdmissions {
         self.validity = validity
     }
 
-    /// Of a key or certificate that is known by its pin alone.
-    /// - Parameter shown: those of the chains that servers show.
+    /// For a key or certificate of which only the pin is known.
+    /// - Parameter shown: the admissions of the chains that servers present.
     init(of pin: Pin, beside shown: [RolloverAdmissions], in maker: RolloverMaker) {
         self.maker = maker
         let standIns = shown.compactMap(\.standIn)
@@ -60,16 +60,16 @@ struct RolloverAdmissions {
                     standIn.names(for: pin))
             }
         }
-        // An entry of a list ends with its certificate.
+        // The entry of a certificate in a list ends with the certificate.
         let end = maker.pinned == .certificate ? matched.map { maker.rules[$0].rule.end }.max() : nil
-        // A pin that is published for issuers alone is no server's.
+        // A pin that is published only for issuers is not the pin of a server key.
         let isServers = named.isEmpty || !matched.isEmpty
-        // Nobody knows the key of a certificate from its pin, nor the reverse.
+        // The key of a certificate is unknown from its pin, and vice versa.
         let isKnown = maker.published.allSatisfy { $0.pinnedSubjects == [pin.subject] }
         validity = isServers && isKnown ? [begins..<max(begins, end ?? .distantFuture)] : []
     }
 
-    /// The chain, for what has none; nil for what has none itself.
+    /// The chain as a stand-in; nil without a chain.
     private var standIn: StandIn? {
         guard case .chain(let chain) = subject else { return nil }
         let times = validity.last.map { last in
@@ -78,13 +78,13 @@ struct RolloverAdmissions {
         return StandIn(chain: chain, times: times)
     }
 
-    /// When clients with a document let it in.
+    /// When clients with a document accept it.
     func admissions(by held: HeldDocument, isBeginning: Bool) -> [Range<Date>] {
         var admitted = validity
         let clients = held.clients.map(\.pinning)
         if case .pin(let pin, _) = subject, !clients.allSatisfy({ ($0 ?? pin.subject) == pin.subject }) {
-            // Nobody knows the key of a certificate from its pin, nor the reverse. So it is unknown whether clients that
-            // pin the other get in, and no advice may count on it.
+            // The key of a certificate is unknown from its pin, and vice versa. It is therefore unknown if clients that
+            // pin the other one can connect, and advice must not rely on it.
             return []
         }
         for pinning in clients {
@@ -92,7 +92,7 @@ struct RolloverAdmissions {
                 let spans = Self.spans(maker, boundaries + held.boundaries) { platform in
                     switch subject {
                     case .chain(let chain):
-                        // The key's next certificate will be as good as this one, and its pins may end earlier.
+                        // The key's next certificate will be as good as this one, and the pins may end earlier.
                         let last = certificateEnd?.addingTimeInterval(-1) ?? .distantFuture
                         let validator = RenewedValidator(base: platform.validator, times: .distantPast...last)
                         return getsIn(trial(held, pinning, begins, chain.chain, validator), held)
@@ -122,8 +122,8 @@ struct RolloverAdmissions {
         ) { names.isEmpty ? $0 : RenamedPins($0, names) }
     }
 
-    /// Whether clients let a chain in at a second. Grace counts where it has begun, and of what was replaced: nobody can renew
-    /// that, and clients go on with it to its very end.
+    /// Whether clients accept a chain at a second. Grace counts if it has already begun, or for a replaced document,
+    /// which cannot be renewed and which clients use until its very end.
     private func getsIn(_ trial: ClientTrial, _ held: HeldDocument) -> (Int64) -> Bool {
         let countsGrace = held.document.replaced != nil || trial.status(at: maker.begins).isGrace
         return { second in
@@ -132,8 +132,8 @@ struct RolloverAdmissions {
         }
     }
 
-    /// Whether clients let in what is known by its pin alone: whatever authority certifies it, or because of its own pin
-    /// under the authority of a chain that servers show.
+    /// Whether clients accept a key or certificate of which only the pin is known: regardless of the authority that
+    /// certifies it, or because of its own pin under the authority of a chain that servers present.
     private func getsIn(
         _ pin: Pin, _ standIn: StandIn, _ platform: ClientPlatform, _ held: HeldDocument,
         _ trial: (PresentedChain, any ChainValidator, [Pin: Pin]) -> ClientTrial
@@ -150,7 +150,7 @@ struct RolloverAdmissions {
 
     // MARK: Spans
 
-    /// When something holds on all platforms.
+    /// When a condition is met on all platforms.
     private static func spans(
         _ maker: RolloverMaker, _ boundaries: [Int64],
         holds: (ClientPlatform) -> (Int64) -> Bool,
@@ -159,7 +159,7 @@ struct RolloverAdmissions {
         var all = [Date.distantPast..<Date.distantFuture]
         for platform in maker.platforms {
             var seconds = Set([maker.begins] + platform.boundaries + boundaries)
-            // The pins of an instant may be others than those of the one before.
+            // The pins at this instant may differ from those of the one before.
             for second in seconds.sorted() where second >= maker.begins && second < maker.ends {
                 seconds.formUnion(ends(second))
             }

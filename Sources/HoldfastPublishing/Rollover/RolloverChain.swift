@@ -1,9 +1,9 @@
 import Foundation
 import Holdfast
 
-/// A chain that servers show or may show, and what documents pin of its leaf.
+/// A chain that servers present or may present, and the pin that documents have of its leaf.
 struct RolloverChain {
-    /// The kinds of keys that a server may have side by side.
+    /// The kinds of keys that a server may have at the same time.
     enum Kind: CaseIterable {
         case ecdsa, rsa, other
     }
@@ -13,10 +13,10 @@ struct RolloverChain {
     let leaf: X509Certificate
     let pin: Pin
     let kind: Kind
-    /// When its certificates begin and end.
+    /// When its certificates become valid and expire.
     let boundaries: [Int64]
 
-    /// - Parameter pinned: what documents pin.
+    /// - Parameter pinned: the subject that documents pin.
     init(_ certificates: [Data], named name: String, _ pinned: Pin.Subject) throws(PublishingError) {
         self.name = name
         chain = PresentedChain(certificates.map { [UInt8]($0) })

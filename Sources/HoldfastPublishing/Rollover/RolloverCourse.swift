@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a server shows during the time of a forecast, so that the fewest clients refuse it at every instant.
+/// The identities that a server presents during a forecast, so that the fewest clients refuse it at every instant.
 struct RolloverCourse {
     /// The server, as an index.
     let server: Int
-    /// What it shows now.
+    /// The identity that it presents now.
     let shown: Int
-    /// For each instant of the forecast, the identity that it shows; ends where nothing is valid anymore.
+    /// For each instant of the forecast, the identity that it presents; ends when no identity is valid.
     private(set) var shows: [Int] = []
 
-    /// - Parameter target: what is shown as soon as nobody refuses it anymore.
+    /// - Parameter target: the identity that is presented as soon as no client refuses it.
     init(of server: Int, _ situation: RolloverSituation, _ forecast: RolloverForecast, _ target: Int?) {
         self.server = server
         shown = situation.servers[server].shows
@@ -28,9 +28,10 @@ struct RolloverCourse {
         }
     }
 
-    /// What to show at an instant if what is shown costs more than necessary: of several with the same loss always the
-    /// same, so that later advice names the same clients; then what was named, what other servers show, what stays best
-    /// for longest, what is published, and only then what is withdrawn, or a backup.
+    /// The identity for an instant at which the current one costs more than necessary. Of several with the same loss it
+    /// is always the same one, so that later advice names the same clients. After that, it prefers the target, then
+    /// identities that other servers present, that stay best for longest, that are published, that are not retiring,
+    /// and that are not backups.
     private static func choice(
         _ situation: RolloverSituation, _ forecast: RolloverForecast, _ target: Int?, at index: Int
     ) -> Int {
@@ -58,7 +59,7 @@ struct RolloverCourse {
         return found?.identity ?? 0
     }
 
-    /// The index of the first instant at which it shows something else than the instant before, or than now.
+    /// The index of the first instant at which it presents another identity than before, or than now.
     var change: Int? {
         var last = shown
         for (index, identity) in shows.enumerated() {
@@ -68,7 +69,7 @@ struct RolloverCourse {
         return nil
     }
 
-    /// The index of the first instant after now at which it shows something else than what it is to show now.
+    /// The index of the first instant after now at which it presents another identity than the one for now.
     var laterChange: Int? {
         for (index, identity) in shows.enumerated() where identity != shows[0] { return index }
         return nil

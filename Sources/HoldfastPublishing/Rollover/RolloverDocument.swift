@@ -4,7 +4,7 @@ import HoldfastTUF
 
 /// The published document in which a change of keys is prepared.
 package struct RolloverDocument: Sendable {
-    /// Where clients get it from.
+    /// The source from which clients get it.
     package enum Source: Sendable {
         case pinFile, list, challengedList, repository, trustServer
     }
@@ -12,44 +12,45 @@ package struct RolloverDocument: Sendable {
     private let pins: PublishedPins
     private let content: HeldDocument.Content
 
-    /// - Parameter time: when advice is asked for.
+    /// - Parameter time: the time of the advice.
     package init(_ pins: PublishedPins, at time: Date) {
         self.pins = pins
         content = HeldDocument.content(of: pins.document, at: time)
         staleness = pins.document.waitingTime(at: time)
     }
 
-    /// What people call it.
+    /// The name of the document.
     package var name: String { pins.document.name }
 
-    /// Where clients get it from.
+    /// The source from which clients get it.
     package var source: Source { pins.document.kind.rolloverSource }
 
-    /// When the document says that it was made, for kinds that are published as soon as they are made. A trust server makes
-    /// its document anew all the time, and a repository's pins are signed before they are published.
+    /// When the document was made, as it states, for kinds that are published at once. A trust server re-signs its
+    /// document all the time, and a repository's pins are signed before they are published.
     package var issued: Date? {
         guard case .pinFile(let file) = content else { return nil }
         return file.issuedAt
     }
 
-    /// For how long clients may use an older document, according to the document or to what clients of its kind
-    /// do; nil for a file that apps ship.
+    /// Maximum time for which clients may use an older document, according to the document or to the behavior of
+    /// clients of its kind; nil for a file that apps ship.
     package let staleness: Duration?
 
-    /// Whether clients pin certificates, of which a key says nothing: a list does, and so may a trust server's document.
+    /// Whether clients pin certificates, which a key does not determine: those of a list do, and those of a trust
+    /// server's document may.
     package var pinsCertificates: Bool { source.pinsCertificates }
 
-    /// The document as clients may hold it that get it from where it is published.
+    /// The document for clients that get it from its publisher.
     ///
-    /// A machine renews a repository's timestamp, which ends within days whatever people do about keys. As long as it has
-    /// not ended, it is taken to be renewed in time: see ``renewalPremise(at:)``.
+    /// A machine renews a repository's timestamp, which ends within days regardless of changes of keys. While it has
+    /// not ended, the timestamp is assumed to be renewed in time: see ``renewalPremise(at:)``.
     /// - Parameters:
-    ///   - published: since when it is published.
-    ///   - time: when advice is asked for.
+    ///   - published: the time of its publication.
+    ///   - time: the time of the advice.
     package func held(from published: Date, at time: Date) -> PublicationOutlook.Document {
         var document = pins.document.served(from: published, until: nil)
         if let end = timestampEnd, time < end {
-            // What lies ahead by a part of a second is a round of the future.
+            // A time that is a fraction of a second ahead would be a round in the future.
             (document.renewalInterval, document.lastRenewal) = (.seconds(1), Date(wholeSeconds: time.wholeSeconds))
         }
         return document
@@ -58,15 +59,15 @@ package struct RolloverDocument: Sendable {
     /// When the timestamp of a repository expires; nil for other documents.
     private var timestampEnd: Date? { if case .repository(let pins) = content { pins.timestampEnd } else { nil } }
 
-    /// What advice takes for granted of the machine that renews a repository's timestamp; nil for other documents, and once
-    /// the timestamp has ended.
+    /// The assumption of the advice about the machine that renews a repository's timestamp; nil for other documents,
+    /// and after the timestamp has ended.
     package func renewalPremise(at time: Date) -> String? {
         guard let end = timestampEnd, time < end else { return nil }
         return "the timestamp of \(name) is renewed before it ends at \(end.formatted(.iso8601))"
     }
 
-    /// Whether what apps need of a repository to begin ends with its root, before the pins and targets: then other pins help
-    /// nobody, and the root needs a later end. False for other documents.
+    /// Whether the access of new apps to a repository ends with its root, before the pins and targets. Then other pins
+    /// do not help, and the root needs a later end. False for other documents.
     package var endsWithRoot: Bool {
         guard case .repository(let pins) = content, let root = pins.expirations.first,
             let targets = pins.expirations.last
@@ -74,8 +75,8 @@ package struct RolloverDocument: Sendable {
         return root < min(targets, pins.graceBegins)
     }
 
-    /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.
-    /// - Parameter defaultPort: the port of a place that names none.
+    /// All hosts that can be dialed, in the order of the document, and the patterns that cannot.
+    /// - Parameter defaultPort: the port of hosts without a port.
     package func hosts(defaultPort: Int) -> (hosts: [DialedHost], patterns: [String]) {
         var hosts: [DialedHost] = []
         for host in pins.hosts {
@@ -88,7 +89,7 @@ package struct RolloverDocument: Sendable {
         return (hosts, patterns)
     }
 
-    /// Makes sure that clients take the document, and that it decides about a host.
+    /// Checks that clients accept the document, and that it applies to a host.
     package func check(_ host: DialedHost, at time: Date) throws(PublishingError) {
         try check(at: time)
         guard !decides(about: host, at: time) else { return }
@@ -96,8 +97,8 @@ package struct RolloverDocument: Sendable {
             .invalidDocument, of: name, expected: "a document that has pins of \(host)", found: "no pins of \(host)")
     }
 
-    /// Makes sure that clients take the document. Clients that begin refuse every server otherwise, which no change of keys
-    /// mends.
+    /// Checks that clients accept the document. Otherwise new clients refuse every server, which no change of keys
+    /// fixes.
     package func check(at time: Date) throws(PublishingError) {
         switch content {
         case .pinFile, .list, .repository: break
@@ -138,7 +139,7 @@ extension PinAnswer {
 }
 
 extension RolloverDocument.Source {
-    /// Whether clients pin certificates, of which a key says nothing.
+    /// Whether clients pin certificates, which a key does not determine.
     package var pinsCertificates: Bool {
         switch self {
         case .list, .challengedList, .trustServer: true
@@ -148,7 +149,7 @@ extension RolloverDocument.Source {
 }
 
 extension PublicationOutlook.Document.Kind {
-    /// Where clients get such a document from.
+    /// The source from which clients get such a document.
     package var rolloverSource: RolloverDocument.Source {
         switch self {
         case .shippedPins: .pinFile
@@ -161,8 +162,8 @@ extension PublicationOutlook.Document.Kind {
 }
 
 extension PublicationOutlook.Document {
-    /// The document for clients that get it from where it is published. A pin file may be published, too.
-    /// - Parameter replaced: when another took its place; nil while it is published.
+    /// The document for clients that get it from its publisher. A pin file may be published, too.
+    /// - Parameter replaced: when another document replaced it; nil while it is published.
     package func served(from published: Date, until replaced: Date?) -> Self {
         var document = self
         (document.published, document.replaced, document.appVersions) = (published, replaced, [])

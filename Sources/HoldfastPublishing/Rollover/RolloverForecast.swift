@@ -1,38 +1,38 @@
 import Foundation
 import Holdfast
 
-/// Which clients would refuse which identity when: the facts of a situation, laid out between the instants at which
+/// Which clients would refuse which identity at which time: the facts of a situation, divided at the instants at which
 /// something changes.
 struct RolloverForecast {
     /// The clients that hold a document.
     struct Holding {
-        /// An index of the situation's clients.
+        /// The index of the situation's clients.
         let clients: Int
-        /// The first instant at which nobody holds it anymore.
+        /// The first instant at which no client holds it.
         let until: Date
-        /// How much it weighs that they are refused: for how long the document could be fetched, at most the staleness,
-        /// and a second, so that nobody weighs nothing.
+        /// The weight of a lockout of these clients: the time for which the document could be fetched, at most the
+        /// staleness, plus a second, so that the weight is never zero.
         let weight: Double
         let admissions: [[Range<Date>]]
     }
 
-    /// The instants from which something is different; the first is now.
+    /// The instants at which something changes; the first is now.
     private(set) var instants: [Date]
     private(set) var holdings: [Holding] = []
-    /// For each instant, what the clients weigh that refuse each identity; infinite where it is not valid or cannot be
-    /// shown.
+    /// For each instant, the weight of the clients that refuse each identity; infinite if the identity is not valid or
+    /// cannot be presented.
     private(set) var costs: [[Double]] = []
-    /// For each instant, the lowest cost; infinite where nothing is valid.
+    /// For each instant, the lowest cost; infinite if no identity is valid.
     private(set) var best: [Double] = []
 
     /// The first instant at which all documents are known.
     private let unknownUntil: Date
 
-    /// The weight, in seconds, of clients whose staleness nobody knows: a year.
+    /// The weight, in seconds, of clients with unknown staleness: a year.
     private static let unknownStaleness: Double = 365 * 86_400
 
-    /// - Parameter publishes: whether a document with the pins of everything takes the place of the published one now.
-    ///   Otherwise that one is taken to be renewed in time.
+    /// - Parameter publishes: whether a document with the pins of all identities replaces the published one now.
+    ///   Otherwise the published one is assumed to be renewed in time.
     init(_ situation: RolloverSituation, publishes: Bool) {
         instants = [situation.time]
         unknownUntil = situation.unknownUntil ?? .distantPast
@@ -87,7 +87,7 @@ struct RolloverForecast {
                 continue
             }
             let until = situation.lastUse(ofDocumentReplacedAt: replaced)
-            // Nobody fetched what was replaced at once.
+            // A document that was replaced at once was never fetched.
             guard clients.published < replaced, until > now else { continue }
             let live = min(span, replaced.timeIntervalSince(clients.published))
             holdings.append(Holding(clients: index, until: until, weight: 1 + live, admissions: clients.admissions))
@@ -101,7 +101,7 @@ struct RolloverForecast {
         }
     }
 
-    /// Takes an instant up, in order and once.
+    /// Inserts an instant in order, once.
     private mutating func note(_ instant: Date) {
         guard instant > instants[0], instant < .distantFuture else { return }
         var place = instants.count
@@ -114,7 +114,7 @@ struct RolloverForecast {
         return false
     }
 
-    /// Whether what is valid after an instant is admitted at the beginning of that.
+    /// Whether the first valid time of an identity after an instant is admitted at its beginning.
     static func isAdmitted(_ validity: [Range<Date>], by admitted: [Range<Date>], after now: Date) -> Bool {
         for range in validity where range.upperBound > now {
             return contains(max(now, range.lowerBound), in: admitted)
@@ -122,7 +122,7 @@ struct RolloverForecast {
         return false
     }
 
-    /// Which holdings refuse an identity at an instant, as indices.
+    /// The holdings that refuse an identity at an instant, as indices.
     func refusing(_ identity: Int, at index: Int) -> [Int] {
         let instant = instants[index]
         return holdings.indices.filter { place in
@@ -130,24 +130,24 @@ struct RolloverForecast {
         }
     }
 
-    /// Whether it is known at an instant that no client refuses an identity.
+    /// Whether it is certain at an instant that no client refuses an identity.
     func isHarmless(_ identity: Int, at index: Int) -> Bool {
         costs[index][identity] == 0 && instants[index] >= unknownUntil
     }
 
-    /// The first instant from which no client refuses an identity anymore, as long as it is valid.
+    /// The first instant from which no client refuses an identity, as long as it is valid.
     func ready(_ identity: Int) -> Date? {
         var ready: Date?
         for (index, instant) in instants.enumerated() {
             let cost = costs[index][identity]
-            // Past its own time nothing is said about clients.
+            // After the identity has ended, clients no longer matter.
             if cost == .infinity, ready != nil { break }
             if cost == 0, instant >= unknownUntil { ready = ready ?? instant } else { ready = nil }
         }
         return ready
     }
 
-    /// The index of the first instant, from an index on, at which something else costs less than an identity.
+    /// The index of the first instant, from an index on, at which another identity costs less.
     func firstBetter(than identity: Int, from index: Int = 0) -> Int? {
         for place in index..<instants.count where costs[place][identity] > best[place] { return place }
         return nil

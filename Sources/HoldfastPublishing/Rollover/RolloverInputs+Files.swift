@@ -2,12 +2,12 @@ package import Foundation
 import Holdfast
 
 extension RolloverInputs.Candidate {
-    /// What a file with certificates, keys or requests has that servers may show one day.
+    /// The candidates in a file with certificates, keys or requests that servers may present in the future.
     /// - Parameters:
     ///   - data: the file, PEM or DER.
     ///   - name: its name.
-    ///   - pinsCertificates: whether clients pin certificates, so that a key alone says nothing.
-    /// - Throws: ``PublishingError`` `invalidInput` if it has no such thing.
+    ///   - pinsCertificates: whether clients pin certificates, so that a key alone is not enough.
+    /// - Throws: ``PublishingError`` `invalidInput` if the file has no candidate.
     package static func candidates(
         in data: Data, named name: String, pinsCertificates: Bool
     ) throws(PublishingError) -> [Self] {
@@ -33,15 +33,15 @@ extension RolloverInputs.Candidate {
 }
 
 extension RolloverInputs {
-    /// Withdraws what a text names.
-    /// - Returns: whether it is a pin. Otherwise it names a file.
+    /// Retires the pin that a text states.
+    /// - Returns: whether it is a pin. Otherwise it is the name of a file.
     package mutating func retire(pin text: String) -> Bool {
         guard let pin = try? Pin(text) else { return false }
         retiring.insert(pin)
         return true
     }
 
-    /// Withdraws the certificates and keys of a file, except those of issuers.
+    /// Retires the certificates and keys of a file, except those of issuers.
     package mutating func retire(_ data: Data, named name: String) throws(PublishingError) {
         for entry in try PublicKeyFile(data, path: name).read().entries where !entry.isIssuer {
             for pin in [entry.keyPin, entry.certificatePin].compactMap(\.self) {
@@ -52,7 +52,7 @@ extension RolloverInputs {
 }
 
 extension PublicKeyFile {
-    /// A pin that an entry has as text.
+    /// Parses the pin of an entry.
     fileprivate static func pin(_ text: String, in name: String) throws(PublishingError) -> Pin {
         do throws(PinError) {
             return try Pin(text)

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 extension RolloverInputs {
-    /// What advice rests on, a sentence each: versions, documents, staleness, addresses, anchors, clock.
+    /// The assumptions of the advice, one sentence each: versions, documents, staleness, addresses, anchors, clock.
     package var premises: [String] {
         OutlookPremises.basis(
             of: .init(

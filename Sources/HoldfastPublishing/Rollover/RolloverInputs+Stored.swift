@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 extension RolloverInputs: StoredValue {
-    /// What they are called in stored JSON.
+    /// The name of the inputs in stored JSON.
     public static var storedName: String { "rolloverInputs" }
 
     private enum CodingKeys: CodingKey {
@@ -29,7 +29,7 @@ extension RolloverInputs: StoredValue {
         )
     }
 
-    /// Writes inputs that are stored.
+    /// Writes inputs to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(host, forKey: .host)
@@ -38,7 +38,7 @@ extension RolloverInputs: StoredValue {
         try container.encode(hasEarlierDocuments, forKey: .hasEarlierDocuments)
         try container.encode(servers, forKey: .servers)
         try container.encode(candidates, forKey: .candidates)
-        // A set has no order of its own.
+        // A set has no defined order.
         let sorted = retiring.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }
         try container.encode(sorted.map(StoredPin.init), forKey: .retiring)
         try container.encode(platforms, forKey: .platforms)
@@ -64,7 +64,7 @@ extension RolloverInputs.Candidate: Codable {
         keyPin = try container.decodeIfPresent(StoredPin.self, forKey: .keyPin)?.pin
     }
 
-    /// Writes a candidate that is stored.
+    /// Writes a candidate to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(name, forKey: .name)

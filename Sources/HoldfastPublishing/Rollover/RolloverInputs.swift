@@ -1,22 +1,23 @@
 public import Foundation
 public import Holdfast
 
-/// Real documents and chains of one host, from which ``RolloverSituation/situations(from:)`` makes what advice rests on.
+/// The real documents and chains of one host, from which ``RolloverSituation/situations(from:)`` makes the situations
+/// for advice.
 ///
-/// Times are cut to whole seconds, as certificates and pins state theirs.
+/// Times are cut to whole seconds, like those in certificates and pins.
 public struct RolloverInputs: Sendable, Hashable {
-    /// A certificate or key that servers may show one day.
+    /// A certificate or key that servers may present in the future.
     public struct Candidate: Sendable, Hashable {
-        /// What people call it, such as a file's name; for words only.
+        /// The name, such as a file's name; for messages only.
         public var name: String
-        /// DER of its certificates, leaf first. Issuers that are missing are taken from what servers show. Empty for a key
-        /// without a certificate.
+        /// DER of its certificates, leaf first. Missing issuers are taken from the chains that servers present. Empty
+        /// for a key without a certificate.
         public var chain: [Data]
-        /// The pin of the key; of no meaning if there is a chain.
+        /// The pin of the key; ignored if there is a chain.
         public var keyPin: Pin?
-        /// Whether all servers are to show it.
+        /// Whether all servers should present it.
         public var isNext: Bool
-        /// Whether it is kept for the day when another is lost.
+        /// Whether it is kept in case another one is lost.
         public var isBackup: Bool
 
         /// Describes a certificate with its issuers, leaf first, in DER.
@@ -27,7 +28,7 @@ public struct RolloverInputs: Sendable, Hashable {
             self.isBackup = isBackup
         }
 
-        /// Describes a key of which there is no certificate yet.
+        /// Describes a key that has no certificate yet.
         public init(_ name: String, keyPin: Pin, isNext: Bool = true, isBackup: Bool = false) {
             self.name = name
             chain = []
@@ -39,32 +40,32 @@ public struct RolloverInputs: Sendable, Hashable {
 
     /// The name or address that is dialed.
     public var host: String
-    /// The port that is dialed; nil if it is not known.
+    /// The port that is dialed; nil if it is unknown.
     public var port: Int?
-    /// What clients may hold. Those that no build alone carries and that were not replaced are published, and a change is
-    /// made in all of them; of several for the same clients, the last one is.
+    /// The documents that clients may hold. Those that were not replaced and do not exist only in builds are published,
+    /// and a change is made in all of them; of several for the same clients, the last one is published.
     public var documents: [PublicationOutlook.Document]
-    /// Whether clients may hold documents from before those that are given, for as long as they may use what the oldest of
-    /// these replaced. False only if nothing was published before.
+    /// Whether clients may hold documents that are older than the given ones, for as long as they may use the document
+    /// before the oldest of these. False only if nothing was published before.
     public var hasEarlierDocuments: Bool
-    /// What servers show: one for each address and kind of key.
+    /// The chains that servers present: one for each address and kind of key.
     public var servers: [PublicationOutlook.Presentation]
-    /// What they may show one day, as far as it is not published as a mere pin.
+    /// The candidates that they may present in the future, unless only their pin is published.
     public var candidates: [Candidate]
-    /// Pins of which somebody says that they are withdrawn, beside those that a pin file marks as retiring.
+    /// Pins that are to be withdrawn, in addition to those that a pin file marks as retiring.
     public var retiring: Set<Pin>
-    /// Where clients run. Only who gets in everywhere gets in.
+    /// The platforms of clients. Clients must be able to connect on all of them.
     public var platforms: [PublicationOutlook.Platform]
-    /// The builds in the field, for how long they are used.
+    /// The builds in the field, with the times until which they are used.
     public var appVersions: PublicationOutlook.AppVersions
-    /// For how long clients may use a document after it was replaced; nil if nobody knows.
+    /// Maximum time for which clients may use a document after it was replaced; nil if it is unknown.
     public var staleness: Duration?
-    /// How long before it would be too late something is advised.
+    /// How long before the last possible time a step is advised.
     public var lead: Duration
-    /// When advice is asked for.
+    /// The time of the advice.
     public var now: Date
 
-    /// Collects what a situation is made from.
+    /// Collects the inputs of a situation.
     public init(
         host: String, port: Int? = nil, documents: [PublicationOutlook.Document], hasEarlierDocuments: Bool = true,
         servers: [PublicationOutlook.Presentation], candidates: [Candidate] = [], retiring: Set<Pin> = [],

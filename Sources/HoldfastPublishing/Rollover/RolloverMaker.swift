@@ -3,14 +3,13 @@ import Holdfast
 import HoldfastTUF
 
 extension RolloverSituation {
-    /// Makes the situations of a host from real documents and chains: one, or one for each kind of key if some server has a
-    /// certificate for each kind, since a key of one kind cannot take the place of another there.
+    /// Makes the situations of a host from real documents and chains: one, or one for each kind of key if some server
+    /// has a certificate for each kind, because a key of one kind cannot replace one of another kind there.
     ///
-    /// Whether clients get in is asked of their own code for each document, chain and platform, as in a
-    /// ``PublicationOutlook``, at every instant at which something begins or ends. Grace that is yet to begin does not
-    /// count: nobody should plan with it.
-    /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves, and `notSeen` if it is not known
-    ///   what some server shows: no advice is safe then.
+    /// The clients' own code evaluates each document, chain and platform, as in a ``PublicationOutlook``, at every
+    /// instant at which something begins or ends. Future grace does not count, because it must not be part of a plan.
+    /// - Throws: ``PublishingError`` `invalidInput` for inputs that contradict themselves, and `notSeen` if the chain
+    ///   of some server is unknown, because then no advice is safe.
     public static func situations(from inputs: RolloverInputs) throws(PublishingError) -> [RolloverSituation] {
         try RolloverMaker(inputs).situations()
     }
@@ -18,23 +17,24 @@ extension RolloverSituation {
 
 /// Makes situations from real documents and chains, with the clients' own code.
 struct RolloverMaker {
-    /// How far ahead is looked: longer than certificates and pins last. What lasts longer is taken never to end.
+    /// The length of the evaluated time: longer than certificates and pins last. Anything beyond is assumed never to
+    /// end.
     private static let span: Int64 = 10 * 365 * 86_400
 
     let inputs: RolloverInputs
     let host: DialedHost
     let documents: [HeldDocument]
-    /// Those that are published: one for each kind of client, or for each configuration of one.
+    /// The published documents: one for each kind of client, or for each configuration of one.
     let published: [HeldDocument]
     let platforms: [ClientPlatform]
-    /// The first second, and the one at which nothing is looked at anymore.
+    /// The first second, and the first one after the evaluated time.
     let (begins, ends): (Int64, Int64)
-    /// What the published documents require of the host now.
+    /// The current requirements of the published documents for the host.
     let rules: [PublishedRule]
-    /// What documents pin of a host.
+    /// The subject that documents pin for a host.
     let pinned: Pin.Subject
 
-    /// A pin of a published document that counts now.
+    /// A pin of a published document that is currently valid.
     struct PublishedRule {
         let rule: PinRule
         let isBackup: Bool
@@ -144,7 +144,7 @@ struct RolloverMaker {
         }
     }
 
-    /// The kinds of keys that have to be looked at apart; nil for all together.
+    /// The kinds of keys to handle separately; nil for all together.
     private static func kinds(
         _ servers: [PublicationOutlook.Presentation], _ kinds: [RolloverChain.Kind]
     ) -> [RolloverChain.Kind?] {
@@ -191,7 +191,7 @@ struct RolloverMaker {
         }
         for (index, published) in rules.enumerated() where !matched.contains(index) {
             let pin = published.rule.pin
-            // No key has a placeholder, so that it is no spare.
+            // A placeholder is not the pin of a key, so it is no spare.
             guard PlaceholderDigest(pin.digest) == nil, !identities.contains(where: { $0.pin == pin }),
                 !isShownElsewhere(index, chains)
             else { continue }
@@ -229,7 +229,7 @@ struct RolloverMaker {
         return policy.evaluate(trust, at: time).isTrusted
     }
 
-    /// The first instant at which nobody holds a document anymore that is not given; nil if that has come.
+    /// The first instant at which no client holds a document that is not given; nil if that is in the past.
     private var unknownUntil: Date? {
         guard inputs.hasEarlierDocuments else { return nil }
         let oldest = published.map { current in
@@ -241,20 +241,20 @@ struct RolloverMaker {
         return until.wholeSeconds > begins ? until : nil
     }
 
-    /// Whether clients that hold a document get a published one next. Nobody says of a pin file which of several took its
-    /// place.
+    /// Whether clients that hold a document get a published one next. Among several pin files, the replacement is
+    /// unknown.
     private func isEarlier(_ held: HeldDocument, than current: HeldDocument) -> Bool {
         guard !held.document.isCarriedAlone else { return false }
         return published.count == 1 || held.document.kind.isForSameClients(as: current.document.kind)
     }
 
-    /// What clients get next that hold a document; nil for one that is published.
+    /// The document that clients of a document get next; nil for a published one.
     private func successor(of held: HeldDocument) -> HeldDocument? {
         guard !published.contains(where: { $0.index == held.index }) else { return nil }
         return published.last { $0.document.kind.isForSameClients(as: held.document.kind) } ?? published.last
     }
 
-    /// Whether a server with a key of another kind, which is looked at apart, shows a pin.
+    /// Whether a server with a key of another kind, which is handled separately, presents a pin.
     private func isShownElsewhere(_ index: Int, _ chains: [RolloverChain]) -> Bool {
         inputs.servers.contains { shown in
             guard let chain = try? RolloverChain(shown.chain ?? [], named: "", pinned),
@@ -267,9 +267,9 @@ struct RolloverMaker {
     private func clients(of held: HeldDocument, _ judges: [RolloverAdmissions]) -> [RolloverSituation.Clients] {
         let document = held.document
         let successor = successor(of: held)
-        // Who refuses what took the place of a document keeps that document.
+        // Clients that refuse the replacement of a document keep that document.
         let isStuck = successor.map { held.refusal(of: $0, at: Date(wholeSeconds: begins)) != nil } ?? false
-        // A client whose document has ended by itself asks before it decides.
+        // A client whose document has ended by itself fetches before it evaluates.
         let ended =
             successor == nil || isStuck ? nil : held.end.map { min($0, .distantFuture)..<Date.distantFuture }
         var clients: [RolloverSituation.Clients] = []
@@ -285,7 +285,7 @@ struct RolloverMaker {
                     }))
         }
         if !document.appVersions.isEmpty {
-            // Builds begin with a bundle as long as they are used, and follow the repository from there.
+            // Builds start with a bundle as long as they are used, and update from the repository from there.
             let isFollowing = document.isNeverServed && published.contains(where: held.isSucceeded)
             clients.append(
                 .init(
@@ -299,7 +299,7 @@ struct RolloverMaker {
         return clients
     }
 
-    /// When nobody uses the builds anymore that carry a document; nil if no end is in sight.
+    /// When no build with a document is used; nil if no end is in sight.
     private func carriedEnd(of document: PublicationOutlook.Document) -> Date? {
         guard case .versions(let versions) = inputs.appVersions else { return nil }
         var last: Date?
@@ -313,7 +313,7 @@ struct RolloverMaker {
 }
 
 extension HeldDocument {
-    /// The pin file in it; nil for other documents.
+    /// The pin file in the content; nil for other documents.
     var pinFile: PinFile? {
         switch content {
         case .pinFile(let file): file
@@ -322,7 +322,7 @@ extension HeldDocument {
         }
     }
 
-    /// What its clients pin.
+    /// The subjects that its clients pin.
     var pinnedSubjects: Set<Pin.Subject> {
         switch document.kind {
         case .staticList, .challengedList: [.certificate]

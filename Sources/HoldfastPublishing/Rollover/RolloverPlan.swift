@@ -1,24 +1,24 @@
 import Foundation
 import Holdfast
 
-/// How advice comes about.
+/// Computes the advice.
 ///
-/// To name one more pin refuses nobody, so everything that may be shown is published first, and pins are withdrawn last.
-/// In between, each server shows at each instant what the fewest clients refuse, and changes to what was named once
-/// nobody refuses that anymore.
+/// Adding a pin locks out no client, so all pins that may be needed are published first, and pins are withdrawn last.
+/// In between, each server presents at each instant the identity that the fewest clients refuse, and changes to the
+/// target as soon as no client refuses it.
 struct RolloverPlan {
     private let situation: RolloverSituation
-    /// What all servers are to show.
+    /// The identity that all servers should present.
     private let target: Int?
-    /// Whether some server shows, or would come to show, what is to be withdrawn.
+    /// Whether some server presents, or would present, a retiring identity.
     private let isLeaving: Bool
     private let forecast: RolloverForecast
     private let courses: [RolloverCourse]
-    /// For each identity, whether a server shows it now, or will.
+    /// For each identity, whether a server presents it now, or will.
     private let wanted: [Bool]
-    /// What is wanted, or kept as a spare, and is not published.
+    /// The identities that are wanted, or kept as a spare, and are not published.
     private let missing: [Int]
-    /// What is wanted although its published pin ends before that, with the end.
+    /// The wanted identities whose published pin ends before they do, with its end.
     private let ending: [(identity: Int, end: Date)]
     private let published: [RolloverSituation.Clients]
 
@@ -82,14 +82,14 @@ struct RolloverPlan {
         return cleaning
     }
 
-    /// A change of servers that is due, or already better than what they show.
+    /// A change of servers that is due, or already better than the current state.
     private func deployment(where isMeant: (RolloverCourse) -> Bool) -> RolloverAdvice.Step? {
         var (identity, servers): (Int?, [Int]) = (nil, [])
         var ends: [Date?] = []
         for course in courses where isMeant(course) {
             guard let index = course.change, dueTime(of: course, index) <= situation.time else { continue }
             let next = course.shows[index]
-            // A client that has just got a published document would refuse it.
+            // A client that has just fetched a published document would refuse it.
             guard identity ?? next == next, situation.isCovered(next, by: published) else { continue }
             identity = next
             servers.append(course.server)
@@ -99,7 +99,7 @@ struct RolloverPlan {
         return .deploy(identity, servers: servers, before: earliest(ends))
     }
 
-    /// When a server should change, so that people have time and nobody refuses it: no later than it must.
+    /// When a server should change, so that people have time and no client refuses it: no later than it must.
     private func dueTime(of course: RolloverCourse, _ index: Int) -> Date {
         let next = course.shows[index]
         var first = index
@@ -107,14 +107,14 @@ struct RolloverPlan {
         return max(forecast.instants[first], forecast.instants[index].addingTimeInterval(-situation.lead.inSeconds))
     }
 
-    /// When something other than a change of certificates with the same key is next to be done; nil if nothing is.
+    /// The time of the next step other than a certificate change with the same key; nil without one.
     private var nextEvent: Date? {
         var events: [Date?] = courses.map { course in course.change.map { dueTime(of: course, $0) } }
         for (_, end) in ending { events.append(situation.renewal(before: end)) }
         return earliest(events)
     }
 
-    /// Waiting for the end of a change that is under way.
+    /// The step that waits for the end of a change in progress.
     private var waiting: RolloverAdvice.Step? {
         guard let target else { return isLeaving ? .prepareNext(by: lastCall(nextEvent)) : nil }
         guard courses.contains(where: { $0.shown != target }) else { return nil }
@@ -131,11 +131,11 @@ struct RolloverPlan {
         }
         if !old.isEmpty, kept > 0 { return .remove(old) }
         var events = [nextEvent]
-        // To go back to what is withdrawn is a way out, and no plan.
+        // Going back to a retiring identity is an emergency, not a plan.
         let isChangePending = courses.contains { course in
             course.change.map { !situation.identities[course.shows[$0]].isRetiring } ?? false
         }
-        // Clients need the next certificate before those in use end.
+        // Clients need the next certificate before the current ones end.
         if let end = lastEnd {
             let date = situation.renewal(before: end)
             if date <= situation.time || situation.pinned == .certificate && !isChangePending {
@@ -157,7 +157,7 @@ struct RolloverPlan {
         return isChangePending ? .wait(until: earliest(events)) : .nothing(until: earliest(events))
     }
 
-    /// When the last of what servers can show ends, apart from what is withdrawn; nil if it never does.
+    /// When the last identity that servers can present ends, apart from retiring ones; nil if it never does.
     private var lastEnd: Date? {
         for (index, costs) in forecast.costs.enumerated() {
             let isAnythingLeft = costs.indices.contains {
@@ -168,7 +168,7 @@ struct RolloverPlan {
         return nil
     }
 
-    /// The last instant at which everybody can still be reached before an end; nil if that is past.
+    /// The last instant at which all clients can still be reached before an end; nil if that is past.
     private func lastCall(_ end: Date?) -> Date? {
         guard let date = end.map(situation.timing.lastSafePublication(before:)), date > situation.time else {
             return nil
@@ -182,9 +182,9 @@ struct RolloverPlan {
         return found
     }
 
-    // MARK: Who is lost
+    // MARK: Locked-out clients
 
-    /// The clients that are refused although every server shows what costs least.
+    /// The clients that refuse a server although every server presents the identity with the lowest cost.
     private var losses: [RolloverAdvice.Loss] {
         guard isAnythingValid else {
             return forecast.holdings.map {
@@ -219,7 +219,7 @@ struct RolloverPlan {
         return false
     }
 
-    /// The clients because of which what was named is never ready.
+    /// The clients that prevent the target from becoming ready.
     private var blocking: [Int] {
         guard let target, forecast.ready(target) == nil else { return [] }
         guard let last = forecast.costs.lastIndex(where: { $0[target] < .infinity }) else { return [] }
@@ -228,7 +228,7 @@ struct RolloverPlan {
 }
 
 extension RolloverSituation {
-    /// Whether some server shows, or would come to show, what is to be withdrawn.
+    /// Whether some server presents, or would present, a retiring identity.
     fileprivate func isLeaving(_ courses: [RolloverCourse]) -> Bool {
         for course in courses {
             if identities[course.shown].isRetiring { return true }
@@ -237,8 +237,8 @@ extension RolloverSituation {
         return false
     }
 
-    /// What all servers are to show if nobody has said it: what can be finished, what other servers show already, what is
-    /// published, and a backup last. Never what merely ends later.
+    /// The default target of all servers: it prefers identities with which the change can be finished, then those that
+    /// other servers present, then published ones; backups come last. It never depends on which certificate ends later.
     fileprivate func target(_ forecast: RolloverForecast) -> Int? {
         var found: (identity: Int, rank: [Int])?
         for (index, identity) in identities.enumerated() where !identity.isRetiring {
@@ -255,7 +255,7 @@ extension RolloverSituation {
         return found?.identity
     }
 
-    /// Whether every published document lets clients in with an identity as soon as that is valid.
+    /// Whether every published document admits an identity as soon as it is valid.
     fileprivate func isCovered(_ identity: Int, by published: [Clients]) -> Bool {
         guard !published.isEmpty else { return false }
         let facts = identities[identity]
@@ -267,7 +267,7 @@ extension RolloverSituation {
         return true
     }
 
-    /// When the published pin of an identity ends first, if the identity is valid for longer.
+    /// The earliest end of an identity's published pin, if the identity is valid for longer.
     fileprivate func end(of identity: Int, in published: [Clients]) -> Date? {
         guard let valid = identities[identity].validity.last?.upperBound else { return nil }
         var first: Date?
@@ -278,12 +278,12 @@ extension RolloverSituation {
         return first
     }
 
-    /// When something must be replaced so that every client has what follows before it ends, with time for people.
+    /// When something must be replaced so that every client has the replacement before it ends, with time for people.
     fileprivate func renewal(before end: Date) -> Date {
         timing.alert(before: end, lead: lead)
     }
 
-    /// Whether something is published for the day when a key is lost, in every document.
+    /// Whether a spare, in case a key is lost, is published in every document.
     fileprivate func hasSpare(_ target: Int?) -> Bool {
         let published = published
         for (index, identity) in identities.enumerated() where identity.isPublished && isSpare(index, target) {
@@ -292,7 +292,7 @@ extension RolloverSituation {
         return false
     }
 
-    /// The key that is to be published as a spare; nil if one is published, or none is known.
+    /// The key to publish as a spare; nil if one is published, or none is known.
     fileprivate func missingSpare(_ target: Int?) -> Int? {
         guard pinned == .publicKey, !hasSpare(target) else { return nil }
         return identities.indices.first { identities[$0].isBackup && isSpare($0, target) }

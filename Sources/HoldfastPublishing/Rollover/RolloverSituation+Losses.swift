@@ -6,11 +6,12 @@ extension RolloverSituation {
     public struct Refusal: Sendable, Hashable {
         /// The server, as an index.
         public let server: Int
-        /// The clients, as indices of ``RolloverSituation/clients``; empty if what it shows is valid for nobody.
+        /// The clients, as indices of ``RolloverSituation/clients``; empty if the presented identity is valid for no
+        /// client.
         public let clients: [Int]
     }
 
-    /// The servers that clients refuse now, whatever is advised.
+    /// The servers that clients refuse now, no matter what is done.
     public var refusals: [Refusal] {
         let forecast = RolloverForecast(self, publishes: false)
         return servers.indices.compactMap { index in
@@ -21,12 +22,12 @@ extension RolloverSituation {
         }
     }
 
-    /// Who gets no connection because of a step, although they would get one without it: what the command that does it has
-    /// to refuse or to warn of. Nothing is done after it.
+    /// The clients that cannot connect because of a step, although they could without it. The command for that step has
+    /// to refuse it or to warn. No later step is assumed.
     ///
     /// - Parameter step: any step, advised or not.
-    /// - Returns: the clients; those who fetch what is published after a withdrawal are those of the published documents.
-    ///   Empty for steps that refuse nobody.
+    /// - Returns: the clients; those that fetch the publication after a withdrawal are those of the published
+    ///   documents. Empty for steps that lock out no client.
     public func losses(of step: RolloverAdvice.Step) -> [RolloverAdvice.Loss] {
         switch step {
         case .deploy(let identity, let servers, before: _): return losses(deploying: identity, on: servers)
@@ -38,7 +39,7 @@ extension RolloverSituation {
         }
     }
 
-    /// Who gets no connection if pins are withdrawn now: see ``losses(of:)``.
+    /// The clients that cannot connect if pins are withdrawn now: see ``losses(of:)``.
     public func losses(withdrawing pins: Set<Pin>) -> [RolloverAdvice.Loss] {
         losses(of: .remove(identities.indices.filter { pins.contains(identities[$0].pin) }))
     }

@@ -2,14 +2,14 @@ import Foundation
 import Holdfast
 
 extension RolloverSituation: StoredValue {
-    /// What it is called in stored JSON.
+    /// The name of the situation in stored JSON.
     public static var storedName: String { "rolloverSituation" }
 
     private enum CodingKeys: CodingKey {
         case time, pinned, staleness, lead, identities, servers, clients, next, unknownUntil
     }
 
-    /// Reads a stored situation. Its indices must be those of its own parts.
+    /// Reads a stored situation. Its indices must refer to its own parts.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let word = try container.decode(String.self, forKey: .pinned)
@@ -34,7 +34,7 @@ extension RolloverSituation: StoredValue {
         }
     }
 
-    /// Writes a situation that is stored.
+    /// Writes a situation to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(time, forKey: .time)
@@ -68,7 +68,7 @@ extension RolloverSituation.Identity: Codable {
             isPublished: try container.decode(Bool.self, forKey: .isPublished))
     }
 
-    /// Writes a key or certificate that is stored.
+    /// Writes a key or certificate to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(name, forKey: .name)

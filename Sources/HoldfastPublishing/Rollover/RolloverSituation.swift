@@ -1,32 +1,31 @@
 public import Foundation
 public import Holdfast
 
-/// What is signed, served and deployed for one host, and which clients may be out there: what a ``RolloverAdvice`` rests
-/// on.
+/// The signed, served and deployed state of one host, and the clients that may be in the field: the basis of a
+/// ``RolloverAdvice``.
 ///
-/// It judges nothing. Whether clients get in, and when, are facts in it that come from the clients' own code: see
-/// ``RolloverInputs``. Which certificate ends later is no fact about which of them is newer, and there is no such fact
-/// here.
+/// It evaluates nothing. Whether and when clients can connect are facts in it that come from the clients' own code: see
+/// ``RolloverInputs``. It does not record which certificate is newer: a later end does not prove it.
 public struct RolloverSituation: Sendable, Hashable {
-    /// A key or a certificate that servers show, that is published, or that is to be deployed.
+    /// A key or a certificate that servers present, that is published, or that is to be deployed.
     public struct Identity: Sendable, Hashable {
-        /// What people call it; for words only.
+        /// The name; for messages only.
         public var name: String
-        /// What documents pin of it.
+        /// The pin that documents contain of it.
         public var pin: Pin
-        /// When clients that have its pin get in, as its certificates allow; empty if they never do.
+        /// When clients that have its pin can connect, according to its certificates; empty if they never can.
         ///
-        /// A key outlives its certificate: if the next certificate may have the same key, its time goes on.
+        /// A key outlives its certificate: if the next certificate may have the same key, its time continues.
         public var validity: [Range<Date>]
-        /// When the certificate with it must have been renewed, for a key that outlives it; nil for a certificate.
+        /// When the certificate of a key must have been renewed; nil for a certificate.
         public var certificateEnd: Date?
-        /// Whether the operator has it, so that any server can show it.
+        /// Whether the operator has it, so that any server can present it.
         public var isDeployable: Bool
-        /// Whether it is kept for the day when another is lost.
+        /// Whether it is kept in case another one is lost.
         public var isBackup: Bool
-        /// Whether somebody has said that its pin is withdrawn as soon as no server shows it anymore.
+        /// Whether its pin is to be withdrawn as soon as no server presents it.
         public var isRetiring: Bool
-        /// Whether a published document names its pin.
+        /// Whether a published document contains its pin.
         public var isPublished: Bool
 
         /// Describes a key or certificate.
@@ -47,15 +46,15 @@ public struct RolloverSituation: Sendable, Hashable {
         /// The pin as people write it.
         package var pinText: String { pin.description }
 
-        /// The SHA-256 of the pin in hexadecimal, as a list has it.
+        /// The SHA-256 of the pin in hexadecimal, in the form of a list.
         package var digest: String { Hexadecimal.encode(pin.digest) }
     }
 
     /// A server of the host: one address and one kind of key.
     public struct Server: Sendable, Hashable, Codable {
-        /// Its address; for words only.
+        /// Its address; for messages only.
         public var name: String
-        /// What it shows: an index of ``RolloverSituation/identities``.
+        /// The identity that it presents: an index of ``RolloverSituation/identities``.
         public var shows: Int
 
         /// Describes a server.
@@ -67,18 +66,18 @@ public struct RolloverSituation: Sendable, Hashable {
 
     /// The clients that may hold one document.
     public struct Clients: Sendable, Hashable, Codable {
-        /// What people call the document, such as a file's name or a version of the app; for words only.
+        /// The name of the document, such as a file's name or a version of the app; for messages only.
         public var document: String
-        /// When the document was published: nobody held it before.
+        /// When the document was published: no client held it before.
         public var published: Date
-        /// When another took its place; nil while it is published, and for one that builds carry. Several are published if
-        /// clients of several kinds are out there.
+        /// When another document replaced it; nil while it is published, and for one in builds. Several are published
+        /// if there are clients of several kinds.
         public var replaced: Date?
-        /// Whether builds carry it, so that no update replaces it.
+        /// Whether builds contain it, so that no update replaces it.
         public var isShipped: Bool
-        /// For what builds carry: the first instant at which nobody uses them anymore, if an end is in sight.
+        /// For a document in builds: the first instant at which no client uses them, if an end is in sight.
         public var usedUntil: Date?
-        /// For each identity, when the clients' own code lets it in with this document.
+        /// For each identity, when the clients' own code accepts it with this document.
         public var admissions: [[Range<Date>]]
 
         /// Describes the clients that hold a document.
@@ -95,24 +94,25 @@ public struct RolloverSituation: Sendable, Hashable {
         }
     }
 
-    /// The time at which advice is asked for.
+    /// The time of the advice.
     public var time: Date
-    /// What documents pin. A key may stay when its certificate is renewed; a certificate never does.
+    /// The subject that documents pin. A key may stay the same when its certificate is renewed; a certificate never
+    /// does.
     public var pinned: Pin.Subject
-    /// For how long a client may use a document after it was replaced; nil if nobody knows.
+    /// Maximum time for which a client may use a document after it was replaced; nil if it is unknown.
     public var staleness: Duration?
-    /// How long before it would be too late something is advised, because it takes people a while.
+    /// How long before the last possible time a step is advised, because people need time for it.
     public var lead: Duration
     /// The keys or certificates.
     public var identities: [Identity]
-    /// The servers, all of which could be asked.
+    /// The servers, all of which could be probed.
     public var servers: [Server]
     /// The clients, by the documents that they may hold. At most one of these is published and not replaced.
     public var clients: [Clients]
-    /// What all servers are to show: an index of ``identities``; nil if no change has been named.
+    /// The identity that all servers should present: an index of ``identities``; nil if no change is planned.
     public var next: Int?
-    /// The first instant at which nobody holds a document anymore that is not among ``clients``; nil if all are. Until
-    /// then servers stay as they are, unless fewer of the known clients refuse them otherwise.
+    /// The first instant at which no client holds a document that is not among ``clients``; nil if all documents are.
+    /// Until then servers are not changed, unless fewer of the known clients refuse them after the change.
     public var unknownUntil: Date?
 
     /// Describes a situation.
@@ -132,11 +132,11 @@ public struct RolloverSituation: Sendable, Hashable {
         self.unknownUntil = unknownUntil
     }
 
-    /// The times of a change. If nobody knows the staleness, nothing is advised earlier because of it.
+    /// The times of a change. If the staleness is unknown, no step is advised earlier because of it.
     var timing: PublicationTiming { PublicationTiming(staleness: staleness ?? .zero) }
 
-    /// The first instant at which no client uses a document anymore that was replaced at an instant; never if nobody knows
-    /// the staleness.
+    /// The first instant at which no client uses a document that was replaced at an instant; never if the staleness is
+    /// unknown.
     func lastUse(ofDocumentReplacedAt instant: Date) -> Date {
         staleness == nil ? .distantFuture : timing.lastUse(ofDocumentReplacedAt: instant)
     }
@@ -144,13 +144,14 @@ public struct RolloverSituation: Sendable, Hashable {
     /// Whether documents pin certificates, and not keys.
     package var pinsCertificates: Bool { pinned == .certificate }
 
-    /// What servers can show: what the operator has, and what some server shows already.
+    /// The identities that servers can present: those that the operator has, and those that some server already
+    /// presents.
     var usable: [Bool] {
         var usable = identities.map(\.isDeployable)
         for server in servers { usable[server.shows] = true }
         return usable
     }
 
-    /// The documents that are published, as indices of ``clients``.
+    /// The published documents, as indices of ``clients``.
     var published: [Int] { clients.indices.filter { !clients[$0].isShipped && clients[$0].replaced == nil } }
 }

@@ -1,21 +1,21 @@
 import Foundation
 import Holdfast
 
-/// A chain that servers show, in place of that of a key or certificate of which only the pin is known.
+/// A chain that servers present, as a stand-in for a key or certificate of which only the pin is known.
 ///
-/// Clients judge certificates, and there is none yet. So they are shown this chain, and are given pins in which the two
-/// have changed names.
+/// Clients evaluate certificates, and none exists yet. They therefore get this chain, with pins in which the two are
+/// exchanged.
 struct StandIn {
     let chain: RolloverChain
     /// Times at which the chain is valid; nil if it never is.
     let times: ClosedRange<Date>?
 
-    /// Names by which the leaf of the chain has a pin, and no other.
+    /// The pin names with which exactly this pin matches the leaf of the chain.
     func names(for pin: Pin) -> [Pin: Pin] {
         names { $0[pin] = pin.subject == .publicKey ? chain.leaf.publicKeyPin : chain.leaf.certificatePin }
     }
 
-    /// Names by which nothing has a pin, and the leaf of the chain has none.
+    /// The pin names with which the pin matches nothing, and no pin matches the leaf of the chain.
     func names(without pin: Pin) -> [Pin: Pin] { names { $0[pin] = Self.nobody } }
 
     private func names(_ change: (inout [Pin: Pin]) -> Void) -> [Pin: Pin] {
@@ -24,11 +24,11 @@ struct StandIn {
         return names
     }
 
-    /// The pin of no certificate: that of no octets.
+    /// The pin of no certificate: that of empty data.
     private static let nobody = Pin.certificate([])
 }
 
-/// Pins with other names.
+/// Pins under other names.
 struct RenamedPins: PinSource {
     private let base: any PinSource
     private let names: [Pin: Pin]
@@ -50,7 +50,7 @@ struct RenamedPins: PinSource {
     }
 }
 
-/// Trusts a certificate as issued by an authority that no pin names.
+/// Trusts a certificate as issued by an authority without a pin.
 struct UnknownRoot: ChainValidator {
     let leaf: X509Certificate
 
@@ -64,8 +64,8 @@ struct UnknownRoot: ChainValidator {
     }
 }
 
-/// Validates chains at all times as at those at which they are valid, because they are renewed. What decides by the paths
-/// that it finds, such as pins, still decides for the true time.
+/// Validates chains at any time as if they were within their validity, because they are renewed. Decisions that depend
+/// on the paths, such as pins, are still made for the true time.
 struct RenewedValidator: ChainValidator {
     let base: PathValidator
     let times: ClosedRange<Date>

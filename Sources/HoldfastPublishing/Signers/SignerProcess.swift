@@ -2,9 +2,9 @@
 import Foundation
 import Holdfast
 
-/// A running program, from its start to its end.
+/// A running program.
 ///
-/// Foundation's `Process` is not used, because it gives the program a process group of its own. The terminal stops a
+/// Foundation's `Process` is not used, because it runs the program in a separate process group. The terminal stops a
 /// program in such a group when it asks for a PIN.
 struct SignerProcess: ~Copyable {
     struct Failure: Error {
@@ -16,7 +16,7 @@ struct SignerProcess: ~Copyable {
     enum End {
         case printed([UInt8])
         case printedTooMuch
-        /// It failed; the text says how.
+        /// It failed; the text describes how.
         case ended(String)
         case timedOut
     }
@@ -48,13 +48,13 @@ struct SignerProcess: ~Copyable {
 
     deinit { close(output) }
 
-    /// Makes a file for standard input. A pipe would not do: some programs, such as openssl for Ed25519, ask how long
-    /// their input is, and somebody would have to write while they read.
+    /// Makes a file for standard input. A pipe is not enough: some programs, such as openssl for Ed25519, query the
+    /// length of their input, and the caller would have to write while they read.
     private static func file(with octets: [UInt8]) throws(Failure) -> Int32 {
         let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(errno) }
-        // The file exists as long as somebody has it open.
+        // The file exists as long as a process has it open.
         _ = unsafe unlink(url.path)
         do {
             try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: Data(octets))
@@ -81,7 +81,7 @@ struct SignerProcess: ~Copyable {
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO))
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO))
         try check(unsafe InheritedDescriptors.restrict(&actions))
-        // Event loops make this process ignore SIGPIPE. A child would inherit that, and so would the pipes of a shell.
+        // Event loops make this process ignore SIGPIPE. A child, and the pipes of a shell, would inherit that.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
         try check(unsafe posix_spawnattr_setsigmask(&attributes, &signals))
@@ -105,9 +105,9 @@ struct SignerProcess: ~Copyable {
         guard number == 0 else { throw Failure(number) }
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// Waits until the program ends, and ends it if that takes too long. It blocks.
+    /// Waits until the program ends, and stops it after the limit. Blocks the thread.
     consuming func finish(within limit: Duration, atMost maximum: Int) -> End {
         let end = ContinuousClock.now + limit
         var octets: [UInt8] = []
@@ -118,7 +118,7 @@ struct SignerProcess: ~Copyable {
                 return .timedOut
             }
             var wait = pollfd(fd: isAtEnd ? -1 : output, events: Int16(POLLIN), revents: 0)
-            // It wakes up now and then, because a child of the program may hold the pipe open forever.
+            // The poll has a timeout, because a child of the program may hold the pipe open forever.
             _ = unsafe poll(&wait, 1, 20)
             // The order matters: after the program has ended, all of its output can be read.
             let status = status()

@@ -2,19 +2,19 @@
 import Foundation
 public import Holdfast
 
-/// A program of the operator that signs with a key outside this process: in a token, a hardware security module or a
-/// key service. It gets the octets on standard input and prints the signature on standard output.
+/// An operator's program that signs with a key outside this process: in a token, a hardware security module or a key
+/// service. It reads the bytes from standard input and prints the signature on standard output.
 ///
-/// It keeps standard error and the terminal, so that it can ask for a PIN, or ask somebody to touch the token.
+/// It keeps standard error and the terminal, so that it can ask for a PIN, or for a touch of the token.
 public struct SignerProgram: Sendable {
-    /// Why there is no signature. It never shows the program's arguments, because a PIN may be among them.
+    /// Why there is no signature. It never contains the program's arguments, because a PIN may be among them.
     public struct Failure: HoldfastError {
         /// The reasons, a set that may grow.
         public typealias Code = OpenCode<Failure>
 
         /// The reason.
         public let code: Code
-        /// What would have been right, what was found instead, and what to do.
+        /// The expected value, the value that was found, and the fix.
         public let facts: ErrorFacts
 
         /// `code: expected …, found …. Remedy.`
@@ -23,18 +23,17 @@ public struct SignerProgram: Sendable {
 
     /// The program and its arguments; never empty.
     public let words: [String]
-    /// How long it may take for one signature.
+    /// Maximum time for one signature.
     public let limit: Duration
 
-    /// The longest output that is accepted, in octets: a signature by an RSA key with 8192 bits. Anything longer is
-    /// text.
+    /// The longest accepted output, in bytes: a signature by an RSA key with 8192 bits. Anything longer is text.
     static let maximumOctets = 1_024
 
     /// Names a program; it is not started yet.
     /// - Parameters:
     ///   - words: the program and its arguments.
-    ///   - limit: how long it may take for one signature.
-    /// - Throws: ``PublishingError`` `invalidInput` if there is no program.
+    ///   - limit: maximum time for one signature.
+    /// - Throws: ``PublishingError`` `invalidInput` if the program is missing.
     public init(_ words: [String], limit: Duration = .seconds(120)) throws(PublishingError) {
         guard let program = words.first, !program.isEmpty else {
             throw PublishingError(.invalidInput, of: "signer", expected: "a program", found: "none")
@@ -70,8 +69,8 @@ public struct SignerProgram: Sendable {
     }
 
     /// Runs the program until it ends. It blocks the thread.
-    /// - Parameter message: what to sign; the program hashes it itself.
-    /// - Returns: what it printed. The signature is not verified yet; `TUFSigningKey(publicKey:signing:)` does that.
+    /// - Parameter message: the bytes to sign; the program hashes them itself.
+    /// - Returns: the output. The signature is not verified yet; `TUFSigningKey(publicKey:signing:)` does that.
     public func signature(for message: [UInt8]) throws(Failure) -> [UInt8] {
         let process: SignerProcess
         do {
@@ -114,13 +113,13 @@ extension SignerProgram.Failure {
 extension SignerProgram.Failure.Code {
     /// The program cannot be started.
     public static var notStarted: Self { Self() }
-    /// It ended with an error.
+    /// The program ended with an error.
     public static var failed: Self { Self() }
-    /// It took too long, and was ended.
+    /// The program took too long, and was stopped.
     public static var timedOut: Self { Self() }
-    /// It printed nothing.
+    /// The program printed nothing.
     public static var silent: Self { Self() }
-    /// It printed more than a signature.
+    /// The program printed more than a signature.
     public static var talkative: Self { Self() }
 }
 #endif

@@ -1,24 +1,24 @@
 import Foundation
 import Holdfast
 
-/// Checks that a storage of your own keeps what ``PublicationStorage`` promises. For tests, in any test framework.
+/// Checks that your own storage fulfills the requirements of ``PublicationStorage``. For tests, in any test framework.
 ///
 /// ```swift
 /// try await PublicationStorageConformance.check { try await DatabaseStorage(emptyDatabase()) }
 /// ```
 public enum PublicationStorageConformance {
-    /// Every promise that is not kept.
+    /// The requirements that the storage violates.
     public struct Violations: Error, Sendable, Hashable, CustomStringConvertible {
-        /// At least one, in the order of the checks.
+        /// The violations, in the order of the checks; at least one.
         public let violations: [String]
 
-        /// One line for each.
+        /// One line for each violation.
         public var description: String { violations.joined(separator: "\n") }
     }
 
     /// Checks a storage.
     /// - Parameter make: makes an empty storage; called several times.
-    /// - Throws: ``Violations`` with every promise that is not kept; any error of the storage that should not have been
+    /// - Throws: ``Violations`` with every violated requirement; any error of the storage that should not have been
     ///   thrown.
     public static func check<Storage: PublicationStorage>(_ make: () async throws -> Storage) async throws {
         var violations: [String] = []

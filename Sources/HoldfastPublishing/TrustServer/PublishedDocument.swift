@@ -2,11 +2,11 @@ public import Foundation
 public import Holdfast
 public import HoldfastSigning
 
-/// The document that is currently published, as its own publisher reads it. It replaces a memory that was lost.
+/// The currently published document, as its own publisher reads it. It replaces a lost memory.
 public struct PublishedDocument: Sendable {
     /// When the document was made.
     public let timestamp: Date
-    /// The JSON that was signed, as it stands in the document.
+    /// The JSON that was signed, exactly as it is in the document.
     public let signedContent: Data
 
     private static let maximumBytes = 64 << 20
@@ -28,7 +28,7 @@ public struct PublishedDocument: Sendable {
     ///   - certificate: the signer's certificate that clients are configured with, in DER or PEM.
     ///   - customer: the customer that clients are configured with.
     ///   - now: the time.
-    /// - Throws: `DocumentError` if clients would refuse it at any time, for example because somebody else signed it.
+    /// - Throws: `DocumentError` if clients would refuse it at any time, for example because it has another signer.
     public init(
         reading data: Data, signedBy certificate: Data, customer: String, at now: Date
     ) throws(DocumentError) {
@@ -40,7 +40,7 @@ public struct PublishedDocument: Sendable {
         signedContent = content
     }
 
-    /// Whether clients with default settings accept the document, or would accept it once its time has come.
+    /// Whether clients with default settings accept the document, now or after its timestamp.
     public func counts(at time: Date) -> Bool {
         let lifetime = TrustServerConfiguration.usualMaximumAge + TrustServerConfiguration.usualGrace
         return time.timeIntervalSince(timestamp) <= lifetime.inSeconds
@@ -57,7 +57,7 @@ public struct PublishedDocument: Sendable {
         let hashes: [Host]
     }
 
-    /// A port. The published script writes it as a text.
+    /// A port. The published script writes it as a string.
     private struct Port: Decodable {
         let number: Int?
 
@@ -71,7 +71,7 @@ public struct PublishedDocument: Sendable {
         }
     }
 
-    /// What the document says about each host, to be signed again unchanged.
+    /// The entries of the document, to be re-signed unchanged.
     public var entries: [TrustServerHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: signedContent).hashes else { return [] }
         return hashes.map {
@@ -83,7 +83,7 @@ public struct PublishedDocument: Sendable {
 
     /// Each host with its pins, as if it had been seen with all of them when the document was made. This includes
     /// backups, because the document does not distinguish them.
-    /// - Parameter time: the current time. A document dated in the future does not make the pins any newer.
+    /// - Parameter time: the current time. A timestamp in the future does not make the pins any newer.
     public func hosts(at time: Date) -> [SeenHost] {
         guard let hashes = try? JSONDecoder().decode(Content.self, from: signedContent).hashes else { return [] }
         let validated = min(timestamp, time.cutToSeconds)

@@ -2,9 +2,9 @@ public import Foundation
 import Holdfast
 public import HoldfastSigning
 
-/// What a trust server remembers between two rounds, and the file in which it is stored.
+/// The state that a trust server keeps between two rounds, and the file in which it is stored.
 public struct PublishingMemory: Sendable, Hashable {
-    /// Every host that is on the list and has ever been validated.
+    /// Every host on the list that was ever validated.
     public let hosts: [SeenHost]
     /// The backups of the last round.
     public let backups: TrustServerBackups
@@ -44,7 +44,7 @@ public struct PublishingMemory: Sendable, Hashable {
         let backups: Backups
     }
 
-    /// Reads the file. Its content is published unchanged, so all of it must be valid; otherwise none of it is used.
+    /// Reads the file. Its content is published unchanged, so if any part of it is invalid, none of it is used.
     /// - Throws: `SigningError` `damagedMemory`.
     public init(reading data: Data) throws(SigningError) {
         let file: File
@@ -104,7 +104,7 @@ public struct PublishingMemory: Sendable, Hashable {
         }
     }
 
-    /// Far beyond any date, and the last second that a date here still tells from the next.
+    /// Far beyond any date, and the last second that a `Date` can still distinguish from the next.
     private static let greatestTime: Int64 = 999_999_999_999_999
 
     static func check(

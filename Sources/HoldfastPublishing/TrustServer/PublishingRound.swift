@@ -2,18 +2,18 @@ public import Foundation
 public import Holdfast
 public import HoldfastSigning
 
-/// Decides what to publish after every host was asked once. It uses no network, files or clock.
+/// Decides what to publish after every host was probed once. It uses no network, files or clock.
 ///
 /// A host is published with the pins of every path that was validated for it within the overlap, at any of its
-/// addresses: while certificates are renewed node by node, clients reach old and new ones. A pin ages only in rounds
-/// that validated its host without seeing the pin, and by at most 25 hours per round. So neither an outage of the
-/// publisher nor a wrong clock withdraws a pin.
+/// addresses: while certificates are renewed one node at a time, clients reach old and new ones. A pin ages only in
+/// rounds that validated its host without seeing the pin, and by at most 25 hours per round. Therefore neither an
+/// outage of the publisher nor a wrong clock withdraws a pin.
 ///
-/// A host that fails keeps its pins for as long as the rules say. A host without pins is left out; this locks out
-/// nobody who was let in before. If too many hosts changed at once, the round is held: the previous content is
+/// A host that fails keeps its pins for as long as the rules specify. A host without pins is left out; this locks out
+/// no client that could connect before. If too many hosts changed at once, the round is held: the previous content is
 /// published again.
 public struct PublishingRound: Sendable {
-    /// Which certificates of a validated path are published.
+    /// The certificates of a validated path that are published.
     public enum Included: String, Sendable, CaseIterable {
         /// The server's own certificate.
         case leaf
@@ -25,15 +25,15 @@ public struct PublishingRound: Sendable {
 
     /// The rules for every round.
     public struct Rules: Sendable {
-        /// Which certificates are published.
+        /// The certificates that are published.
         public var included: Included
-        /// How long after its last validation a host that fails keeps its pins, in whole seconds. A negative span counts
-        /// as none.
+        /// How long after its last validation a host that fails keeps its pins, in whole seconds. A negative span is
+        /// treated as zero.
         public var keep: Duration
-        /// How long a host is still published with a pin that it no longer shows, in whole seconds. A negative span
-        /// counts as none, which withdraws such a pin at once.
+        /// How long a host is still published with a pin that it no longer presents, in whole seconds. A negative span
+        /// is treated as zero, which withdraws such a pin at once.
         public var overlap: Duration
-        /// How many changes one round may make (``PublishingRound/changes``); nil for half the number of hosts that
+        /// Maximum number of changes in one round (``PublishingRound/changes``); nil for half the number of hosts that
         /// were known before, but at least ten.
         public var maximumChanges: Int?
         /// The pins that every host gets in addition to its own.
@@ -52,12 +52,12 @@ public struct PublishingRound: Sendable {
         }
     }
 
-    /// Something that went wrong when a host was asked, at one of its addresses or altogether.
+    /// A problem when a host was probed, at one of its addresses or in total.
     public struct Problem: Sendable, Hashable {
         /// The kinds of problems, a set that may grow.
         public typealias Kind = OpenCode<Problem>
 
-        /// What went wrong, in words.
+        /// A description of the problem.
         public let reason: String
         /// Its kind.
         public let kind: Kind
@@ -69,14 +69,14 @@ public struct PublishingRound: Sendable {
         }
     }
 
-    /// The result of asking a host, at all its addresses.
+    /// The result of probing a host, at all its addresses.
     public struct Answer: Sendable {
         /// Every path that was validated for the host that was dialed.
         public let paths: [ValidatedPath]
-        /// What else it showed, and which addresses could not be asked.
+        /// The other findings, and the addresses that could not be probed.
         public let problems: [Problem]
 
-        /// Describes what a host showed. If both arrays are empty, nobody asked the host.
+        /// Describes the result for a host. If both arrays are empty, the host was not probed.
         public init(paths: [ValidatedPath], problems: [Problem]) {
             self.paths = paths
             self.problems = problems
@@ -84,26 +84,26 @@ public struct PublishingRound: Sendable {
 
         /// The chains of the host were validated for the name that was dialed.
         public static func validated(_ paths: ValidatedPath...) -> Answer { Answer(paths: paths, problems: []) }
-        /// It showed a chain that is not trusted.
+        /// It presented a chain that is not trusted.
         public static func untrusted(_ reason: String) -> Answer {
             Answer(paths: [], problems: [Problem(reason, .untrusted)])
         }
-        /// It could not be asked.
+        /// It could not be probed.
         public static func unreachable(_ reason: String) -> Answer {
             Answer(paths: [], problems: [Problem(reason, .unreachable)])
         }
     }
 
-    /// A host for which not every address was validated.
+    /// A host whose addresses were not all validated.
     public struct Failure: Sendable, Hashable {
-        /// What is published for the host nevertheless.
+        /// The part of the host that is published nevertheless.
         public struct Consequence: Sendable, Hashable {
-            /// What may be published, a set that may grow.
+            /// The parts that may be published, a set that may grow.
             public typealias Kind = OpenCode<Consequence>
 
-            /// What is published.
+            /// The part that is published.
             public let kind: Kind
-            /// When the host was last validated with the pins that are kept; nil where none are.
+            /// When the host was last validated with the pins that are kept; nil if none are kept.
             public private(set) var since: Date?
 
             package static var partial: Self { Self(kind: .partial) }
@@ -113,50 +113,50 @@ public struct PublishingRound: Sendable {
 
         /// The host.
         public let host: DialedHost
-        /// What went wrong.
+        /// The problems.
         public let problems: [Problem]
-        /// What is published for the host nevertheless.
+        /// The part of the host that is published nevertheless.
         public let consequence: Consequence
 
-        /// Whether it showed a chain that is not trusted.
+        /// Whether it presented a chain that is not trusted.
         public var isUntrusted: Bool { problems.contains { $0.kind == .untrusted } }
         /// Whether the only problem is that this machine has no route to some of the addresses.
         public var isHarmless: Bool { consequence == .partial && problems.allSatisfy { $0.kind == .unroutable } }
     }
 
-    /// What can be published, in the order of the list, including backups.
+    /// The hosts that can be published, in the order of the list, including backups.
     public let hosts: [TrustServerHost]
-    /// What was published before, to be published again if nothing new can be; the same as `hosts` when the round is
-    /// held.
+    /// The previously published hosts, to be published again if nothing new can be; the same as `hosts` when the round
+    /// is held.
     public let previous: [TrustServerHost]
-    /// What to remember for the next round, without backups. This includes hosts that are not published, because the
-    /// clock may be wrong.
+    /// The hosts to remember for the next round, without backups. This includes hosts that are not published, because
+    /// the clock may be wrong.
     public let remembered: [SeenHost]
-    /// What to remember if the previous content is published again: its pins, and which hosts were validated with some
-    /// of them. The same as `remembered` when the round is held.
+    /// The hosts to remember if the previous content is published again: its pins, and which hosts were validated with
+    /// some of them. The same as `remembered` when the round is held.
     public let rememberedOfPrevious: [SeenHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
-    /// The hosts that have pins with which they were never seen before, and the hosts that left the list.
+    /// The hosts with pins with which they were never seen before, and the hosts that left the list.
     public let changed: [String]
-    /// Those of ``changed`` that left the list.
+    /// The hosts of ``changed`` that left the list.
     public let left: [String]
     /// The number of changes. Hosts count as one change if they were last seen with the same certificates and got the
-    /// same new pins, because that is the renewal of a certificate that they share. Hosts that did not share a
-    /// certificate before count as one each, even if they share one now.
+    /// same new pins, because that is the renewal of a shared certificate. Hosts that did not share a certificate
+    /// before count separately, even if they share one now.
     public let changes: Int
-    /// The number of changes that is allowed, if there are more; nil if the round goes ahead.
+    /// The maximum number of changes, if it was exceeded; nil if the round proceeds.
     public let heldAt: Int?
 
-    /// Whether too many hosts changed: nothing new is published, and what was published before is published again.
+    /// Whether too many hosts changed: nothing new is published, and the previous content is published again.
     public var isHeld: Bool { heldAt != nil }
-    /// Whether there is anything to publish.
+    /// Whether any host can be published.
     public var isPublishable: Bool { !hosts.isEmpty }
 
     /// Makes the decision.
     /// - Parameters:
     ///   - answers: each host of the list once, with its answer.
-    ///   - earlier: what was remembered from the previous round.
+    ///   - earlier: the hosts that the previous round remembered.
     ///   - rules: the rules for every round.
     ///   - time: the current time; a fraction of a second is cut off.
     public init(
@@ -180,7 +180,7 @@ public struct PublishingRound: Sendable {
             }
             var consequence = Failure.Consequence.partial
             if certificates.isEmpty {
-                // Remembered whatever its age, because a clock that is wrong once must not cost the entry.
+                // Remember it regardless of its age, because a temporarily wrong clock must not remove the entry.
                 if let old { seen.append(old) }
                 consequence =
                     old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
@@ -195,7 +195,7 @@ public struct PublishingRound: Sendable {
                     }
                     if certificates.contains(where: old.has) { asBefore.insert(Place(host)) }
                 }
-                // Clients accept no more, so they refuse the servers whose pins do not fit.
+                // Clients accept no more, so they refuse servers whose pins do not fit.
                 let count = Set(certificates.map(\.certificatePin)).count
                 if count > SeenHost.maximumPins {
                     problems.append(
@@ -219,18 +219,18 @@ public struct PublishingRound: Sendable {
         func published(_ hosts: [SeenHost]) -> [TrustServerHost] {
             hosts.filter { Self.isKept($0, rules, time) }.map { TrustServerHost($0, rules.backups) }
         }
-        // Without a new time, an unchanged host would be dropped together with those that changed.
+        // Without a new time, an unchanged host would be dropped together with the changed ones.
         rememberedOfPrevious = earlier.map { asBefore.contains(Place($0)) ? $0.validated(at: time) : $0 }
         previous = published(rememberedOfPrevious)
         remembered = isHeld ? rememberedOfPrevious : seen
         hosts = isHeld ? previous : published(seen)
     }
 
-    /// How far a clock may be set back without casting doubt on a host.
+    /// Maximum time by which a clock may be set back without casting doubt on a host.
     private static let clockTolerance = Duration.seconds(300)
 
     private static func isKept(_ host: SeenHost, _ rules: Rules, _ time: Date) -> Bool {
-        // A validation in the future proves nothing: the clock was wrong then, or it is wrong now.
+        // A validation in the future proves nothing: the clock was wrong then, or is wrong now.
         (.zero - clockTolerance...max(.zero, rules.keep)).contains(time.elapsed(since: host.validated))
     }
 
@@ -244,7 +244,7 @@ public struct PublishingRound: Sendable {
         var text: String { hostname.contains(":") ? "[\(hostname)]:\(port)" : "\(hostname):\(port)" }
     }
 
-    /// What a host was last seen with, and the pins that are new.
+    /// The certificates with which a host was last seen, and the new pins.
     private struct Renewal: Hashable {
         let before: Set<String>
         let new: Set<String>
@@ -267,20 +267,20 @@ public struct PublishingRound: Sendable {
 }
 
 extension PublishingRound.Problem.Kind {
-    /// It showed a chain that is not trusted.
+    /// The host presented a chain that is not trusted.
     public static var untrusted: Self { Self() }
-    /// It could not be asked.
+    /// The host could not be probed.
     public static var unreachable: Self { Self() }
-    /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host,
-    /// and counts only if no other address was validated.
+    /// This machine has no route to the address, for example because it has no IPv6. This is not a failure of the host,
+    /// and is a problem only if no other address was validated.
     public static var unroutable: Self { Self() }
 }
 
 extension PublishingRound.Failure.Consequence.Kind {
-    /// The pins that were validated now, at other addresses or of the other kind of key.
+    /// The pins that were validated now, at other addresses or for the other kind of key.
     public static var partial: Self { Self() }
     /// The pins with which it was last validated, at ``PublishingRound/Failure/Consequence/since``.
     public static var kept: Self { Self() }
-    /// Nothing: it has not been validated for too long, or never.
+    /// Nothing: the host was never validated, or too long ago.
     public static var omitted: Self { Self() }
 }

@@ -2,10 +2,10 @@ package import Foundation
 import Holdfast
 package import HoldfastSigning
 
-/// The documents of a trust server that clients may still hold because a round with other pins has replaced them, and the
+/// The documents of a trust server that clients may still hold after a round with other pins has replaced them, and the
 /// file in which they are stored.
 package struct ReplacedDocuments: Sendable, Equatable {
-    /// A document as it was served last, and when another took its place.
+    /// A document as it was last served, and the time of its replacement.
     package struct Item: Sendable, Equatable {
         package let document: Data
         package fileprivate(set) var replaced: Date
@@ -14,8 +14,8 @@ package struct ReplacedDocuments: Sendable, Equatable {
     /// The documents, the oldest first.
     package private(set) var items: [Item] = []
 
-    /// The most documents, and the most bytes of all of them. While a large fleet renews its certificates, every round has
-    /// other pins.
+    /// The maximum number of documents, and their maximum total size in bytes. While a large fleet renews its
+    /// certificates, every round has other pins.
     private static let (maximumCount, maximumTotal) = (16, 16 << 20)
     /// How long clients use a document, grace included.
     private static let lifetime = TrustServerConfiguration.usualMaximumAge + TrustServerConfiguration.usualGrace
@@ -24,12 +24,12 @@ package struct ReplacedDocuments: Sendable, Equatable {
 
     /// Adds a document that is about to be replaced, and drops those that no client uses anymore.
     ///
-    /// If there are too many, the document counts as the one before it: a pin that the one before it has is still
-    /// published in this one, since a round withdraws pins only after the overlap.
+    /// If there are too many, the previous document stands in for this one: its pins are still published in this one,
+    /// because a round withdraws pins only after the overlap.
     package mutating func add(_ document: Data, replaced time: Date) {
         let time = time.cutToSeconds
         items.removeAll { $0.replaced.addingTimeInterval(Self.lifetime.inSeconds) <= time }
-        // A round that was killed before it wrote its document has noted this one already.
+        // An interrupted round may already have recorded this document.
         if items.last?.document == document { items.removeLast() }
         let total = items.reduce(document.count) { $0 + $1.document.count }
         if items.count < Self.maximumCount, total <= Self.maximumTotal {
@@ -84,12 +84,13 @@ package struct ReplacedDocuments: Sendable, Equatable {
     /// Far beyond any date.
     private static let greatestTime: Int64 = 999_999_999_999
 
-    // MARK: Judging
+    // MARK: Evaluation
 
-    /// The documents for an outlook. Those of another signer are left out: clients with this one never took them.
+    /// The documents for an outlook. Those of another signer are left out, because clients with this one never accepted
+    /// them.
     /// - Parameters:
     ///   - signer: the certificate with which clients are configured, DER or PEM.
-    ///   - customer: whose documents they take.
+    ///   - customer: the customer that clients are configured with.
     package func earlier(signedBy signer: Data, customer: String, at now: Date) -> EarlierDocuments {
         var gaps: [String] = []
         let own = try? CertificateFile.certificates(in: signer, named: "the signer").first?.der
@@ -116,7 +117,7 @@ package struct ReplacedDocuments: Sendable, Equatable {
 }
 
 extension PublishedDocument {
-    /// Whether clients with this document pin the same as clients with another one for these hosts.
+    /// Whether clients with this document have the same pins for these hosts as clients with another one.
     func pinsTheSame(as hosts: [TrustServerHost]) -> Bool { Self.pins(of: entries) == Self.pins(of: hosts) }
 
     private static func pins(of hosts: [TrustServerHost]) -> [[String]: Set<String>] {

@@ -1,16 +1,17 @@
-/// What a round of a trust server has to be told about clients: which builds are in the field, what was published that no
-/// round remembers, where clients run, and for how long they may not have asked.
+/// The facts about clients that a round of a trust server needs: the builds in the field, earlier documents that no
+/// round remembers, the platforms of clients, and the maximum time since a client last fetched.
 public struct RoundClients: Sendable, Hashable {
-    /// What builds carry.
+    /// The documents in builds.
     public var shipped: [PublicationOutlook.Document]
-    /// Documents of the same trust server that were published before, each with the time at which it was replaced, beside
-    /// those that rounds have kept.
+    /// Earlier documents of the same trust server, each with the time at which it was replaced, in addition to those
+    /// that rounds have kept.
     public var replaced: [PublicationOutlook.Document]
-    /// The builds in the field. As long as nobody has said which they are, nobody knows whether clients get in.
+    /// The builds in the field. While these are unknown, it is unknown if clients can connect.
     public var appVersions: PublicationOutlook.AppVersions
-    /// Where clients run, with the anchors of each; empty for the authorities under which a round validated the hosts.
+    /// The platforms of clients, with the anchors of each; empty for the authorities under which a round validated the
+    /// hosts.
     public var platforms: [PublicationOutlook.Platform]
-    /// The longest time for which a client may not have asked.
+    /// Maximum time since a client last fetched.
     public var staleness: Duration
 
     /// Describes clients.

@@ -2,17 +2,16 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Asks the judge of a publication what a round means for every client that may be out there, at the servers that the
-/// round validated: with the document of the round, with those that it and earlier rounds replaced, and with what builds
-/// carry.
+/// Evaluates the effect of a round on every client in the field, at the servers that the round validated: with the
+/// document of the round, with those that it and earlier rounds replaced, and with the documents in builds.
 struct RoundOutlook {
-    /// What is not good for clients.
+    /// The problems for clients.
     struct Answer {
-        /// The hosts of which clients are locked out, each once.
+        /// The hosts whose clients are locked out, each once.
         var refusals: [TrustServerPublisher.Refusal] = []
-        /// What nobody knows, a sentence each.
+        /// The facts that are unknown, one sentence each.
         var unknown: [String] = []
-        /// Where clients get in by grace alone, a sentence each.
+        /// The cases in which clients can connect only by grace, one sentence each.
         var ending: [String] = []
     }
 
@@ -29,12 +28,12 @@ struct RoundOutlook {
         self.key = key
     }
 
-    /// Judges a round. Hosts that it could not validate are its own failures, and not repeated here.
+    /// Evaluates a round. Hosts that it could not validate are among its own failures, and are not repeated here.
     /// - Parameters:
-    ///   - document: what the round publishes.
-    ///   - earlier: what clients may hold that have not asked since.
-    ///   - clients: what else is known of clients.
-    /// - Throws: ``PublishingError`` `invalidInput` if there is more than an outlook judges.
+    ///   - document: the document that the round publishes.
+    ///   - earlier: the documents of clients that have not fetched since.
+    ///   - clients: the other facts about clients.
+    /// - Throws: ``PublishingError`` `invalidInput` if the inputs exceed the limits of an outlook.
     func answer(
         to document: Data, after earlier: EarlierDocuments, of clients: RoundClients, at now: Date
     ) throws(PublishingError) -> Answer {
@@ -51,7 +50,7 @@ struct RoundOutlook {
         let current = PublicationOutlook.Document(
             "the document", kind: .trustServer(signer: key.certificate, customer: customer), octets: document,
             published: now)
-        // What lies ahead is for status, which is asked less often.
+        // Future problems are reported by the status command, which is run less often.
         let outlook = try HostsOutlook(
             of: [current] + clients.shipped, after: earlier, at: hosts,
             platforms: clients.platforms.isEmpty ? [ownPlatform] : clients.platforms,

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 extension SeenHost: StoredValue {
-    /// What it is called in stored JSON.
+    /// The name of the host in stored JSON.
     public static var storedName: String { "seenHost" }
 
     private enum CodingKeys: CodingKey {
@@ -27,7 +27,7 @@ extension SeenHost: StoredValue {
         }
     }
 
-    /// Writes a host that is stored.
+    /// Writes a host to storage.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(hostname, forKey: .hostname)

@@ -2,22 +2,22 @@ public import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// What the rounds of a trust server have seen of one host: the pins that belong to it, and how long each has been
+/// The knowledge of a trust server's rounds about one host: the pins that belong to it, and how long each has been
 /// missing.
 public struct SeenHost: Sendable, Hashable {
-    /// A pin as the document writes it.
+    /// A pin in the form of the document.
     public struct SeenPin: Sendable, Hashable, Codable {
         /// The SHA-256 of a certificate in lower-case hexadecimal, or the Base64 of the DER of a SubjectPublicKeyInfo.
         public let text: String
-        /// For how long the host has been seen without the pin, in whole seconds. Only rounds count: see
+        /// For how long the host has been seen without the pin, in whole seconds. Only rounds add to it: see
         /// ``PublishingRound``.
         public let unseen: Duration
     }
 
-    /// The most pins of one kind that a host has. A reader accepts 256, and backups need their share.
+    /// Maximum number of pins of one kind for a host. A reader accepts 256, and backups need their share.
     static let maximumPins = 128
-    /// The longest time that one round can add to a pin's age. Clients use no document for longer than a
-    /// day and an hour. So if rounds are further apart, no rounds ran in between, or the clock was wrong.
+    /// Maximum time that one round can add to a pin's age. Clients use no document for longer than a day and an hour.
+    /// So if rounds are further apart, no rounds ran in between, or the clock was wrong.
     static let longestStep = Duration.seconds(25 * 3_600)
 
     /// The host, without its port.
@@ -39,12 +39,12 @@ public struct SeenHost: Sendable, Hashable {
         self.publicKeys = publicKeys
     }
 
-    /// What is known about a host after it was validated.
+    /// Updates the knowledge about a host after it was validated.
     /// - Parameters:
     ///   - host: the host; its port is 443 if it has none.
-    ///   - seen: those certificates of all its paths that are published.
-    ///   - earlier: what was known before.
-    ///   - overlap: for how long a missing pin stays, in whole seconds.
+    ///   - seen: the certificates of all its paths that are published.
+    ///   - earlier: the earlier knowledge.
+    ///   - overlap: for how long a missing pin is kept, in whole seconds.
     ///   - time: the current time, in whole seconds.
     init(
         _ host: DialedHost, seen: [X509Certificate], earlier: SeenHost?, overlap: Duration, at time: Date
@@ -53,8 +53,8 @@ public struct SeenHost: Sendable, Hashable {
         port = host.port ?? 443
         validated = time
         let elapsed = earlier.map { max(.zero, time.elapsed(since: $0.validated)) } ?? .zero
-        // More than one round has to miss a pin, however far apart the rounds are: a node may have been down for one of
-        // them.
+        // More than one round has to miss a pin, no matter how far apart the rounds are, because a node may have been
+        // down during one of them.
         let step = min(elapsed, Self.longestStep, .seconds((overlap.components.seconds + 1) / 2))
         func merge(_ texts: [String], _ old: [SeenPin]?) -> [SeenPin] {
             var known: Set<String> = []
@@ -87,7 +87,7 @@ public struct SeenHost: Sendable, Hashable {
 }
 
 extension TrustServerHost {
-    /// What is published about a host that was seen: its pins, and the backups.
+    /// The published entry of a host: its pins, and the backups.
     init(_ host: SeenHost, _ backups: TrustServerBackups) {
         func joined(_ own: [SeenHost.SeenPin], _ others: [String]) -> [String] {
             var known: Set<String> = []

@@ -5,9 +5,9 @@ package import HoldfastSigning
 extension TrustServerBackups {
     /// Reads the certificates and keys of files, PEM or DER, which every host gets in addition to its own.
     /// - Parameters:
-    ///   - files: each with its name for messages.
-    ///   - included: which certificates of hosts are published. With `leaf`, a file with the chain of a certificate, as
-    ///     ACME clients write it, gives that certificate alone: with an authority's pin, every certificate that the
+    ///   - files: the files, each with its name for messages.
+    ///   - included: the certificates of hosts that are published. With `leaf`, a file with the chain of a certificate,
+    ///     as ACME clients write it, gives only that certificate: with an authority's pin, every certificate that the
     ///     authority issues would be accepted.
     package init(
         files: [(name: String, data: Data)], included: PublishingRound.Included = .leaf
@@ -84,7 +84,7 @@ extension TrustServerBackups {
         }
     }
 
-    /// Those of a file's certificates that are published: what is not a host's own only if authorities' are, too.
+    /// The certificates of a file that are published: CA certificates only if those of authorities are included.
     private static func own(
         _ certificates: [X509Certificate], of path: String, _ included: PublishingRound.Included
     ) throws(PublishingError) -> [X509Certificate] {

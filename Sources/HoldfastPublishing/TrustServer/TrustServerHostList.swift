@@ -1,24 +1,25 @@
 package import Foundation
 package import Holdfast
 
-/// The list of hosts for which a trust server publishes, as a file has it: one host a line, with its port if that is not
-/// 443. What follows a `#` is a comment.
+/// The list of hosts for which a trust server publishes, in the form of a file: one host per line, with its port if
+/// that is not 443. Text after a `#` is a comment.
 package struct TrustServerHostList: Sendable {
     /// The hosts with their ports, each once, in their order.
     package let hosts: [DialedHost]
 
-    /// The most octets of a file.
+    /// Maximum size of a file in bytes.
     package static let maximumBytes = 8 << 20
-    /// The most octets of a line without its comment; a name has at most 253.
+    /// Maximum length of a line in bytes, without its comment; a name has at most 253.
     private static let longestEntry = 2_048
-    /// A name without a dot is one of a private network, and short. A private key in Base64 looks like a longer one.
+    /// A name without a dot belongs to a private network and is short. A longer one may be a private key in Base64.
     private static let longestLabel = 40
 
     /// - Parameters:
     ///   - data: the file.
     ///   - name: its name for messages.
-    ///   - limits: those of the clients, which refuse a document with more hosts.
-    /// - Throws: ``PublishingError`` `unreadable`. It does not repeat the line: a file that was given by mistake may be a key.
+    ///   - limits: the limits of the clients, which refuse a document with more hosts.
+    /// - Throws: ``PublishingError`` `unreadable`. It does not repeat the line, because a file given by mistake may be
+    ///   a key.
     package init(
         _ data: Data, named name: String, limits: DocumentLimits = DocumentLimits()
     ) throws(PublishingError) {
@@ -26,7 +27,7 @@ package struct TrustServerHostList: Sendable {
         var seen: Set<DialedHost> = []
         let lines = data.prefix(Self.maximumBytes).split(separator: 0x0A, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
-            // Unicode is looked at only once it is short.
+            // Check the length before Unicode is processed.
             let octets = line.prefix { $0 != UInt8(ascii: "#") }.drop(while: Self.isSpace)
             guard !octets.allSatisfy(Self.isSpace) else { continue }
             let host = try Self.host(octets, place: "\(name), line \(index + 1)")

@@ -2,30 +2,30 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Where a trust server's files are in a storage.
+/// The paths of a trust server's files in a storage.
 public enum TrustServerPath {
     /// The memory of earlier rounds.
     public static func memory(of customer: String) -> String { "\(customer).hosts.json" }
     /// The signed document, which clients get.
     public static func document(of customer: String) -> String { "\(customer).json.signed" }
 
-    /// The documents that rounds with other pins replaced while clients may hold them. It is not for everybody.
+    /// The documents that rounds with other pins replaced while clients may hold them. This file is not public.
     public static func replaced(of customer: String) -> String { "\(customer).replaced.json" }
 
-    /// The most bytes of any of them.
+    /// Maximum size of any of them in bytes.
     public static let maximumBytes = 64 << 20
 }
 
-/// What could be read of the memory of earlier rounds. A damaged one is treated as missing, and reported.
+/// The readable memory of earlier rounds. A damaged memory is treated as missing, and reported.
 struct TrustServerMemory: Sendable {
     var memory = PublishingMemory()
-    /// The octets that were read.
+    /// The content that was read.
     var data: Data?
-    /// What is wrong with it.
+    /// The problem of the memory; nil if there is none.
     var problem: String?
-    /// Whether it may be replaced. A file that cannot be read just now may contain what nobody can find out again.
+    /// Whether it may be replaced. A file that is temporarily unreadable may contain facts that cannot be recovered.
     var isReplaceable = true
-    /// Whether there is no memory that can be used.
+    /// Whether there is no usable memory.
     var isLost = false
 
     init(of customer: String, in storage: any PublicationStorage) async {

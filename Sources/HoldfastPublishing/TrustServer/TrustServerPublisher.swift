@@ -2,32 +2,32 @@ public import Foundation
 public import Holdfast
 public import HoldfastSigning
 
-/// Publishes the rounds of a trust server: decides what the hosts' answers change, signs it, reads it as a client does,
-/// and replaces the document.
+/// Publishes the rounds of a trust server: decides the changes from the hosts' answers, signs the result, reads it as a
+/// client does, and replaces the document.
 ///
 /// ```swift
 /// let publisher = TrustServerPublisher(customer: "acme", key: key, storage: storage, rules: rules, clock: clock)
 /// let report = try await publisher.publish(answers, backups: backups, at: clock.now)
 /// ```
-/// It connects to nobody. If a round fails with `changedMeanwhile`, somebody else has published a round at the same time:
+/// It makes no connections. If a round fails with `changedMeanwhile`, another round was published at the same time:
 /// call it again with the same answers.
 public struct TrustServerPublisher: Sendable {
     /// The customer that owns the hosts.
     public let customer: String
     /// The key that signs.
     public let key: TrustServerKey
-    /// Where the document and the memory of earlier rounds are.
+    /// The storage of the document and of the memory of earlier rounds.
     public let storage: any PublicationStorage
     /// The rules for every round. The backups are given with each round.
     public let rules: PublishingRound.Rules
-    /// Tells the time of a round.
+    /// Provides the time of a round.
     public let clock: any WallClock
-    /// Keeps writes from beginning after the program was told to stop.
+    /// Prevents new writes while the program is stopping.
     public let gate: StopGate
-    /// Told what does not end the round, in words.
+    /// Receives problems that do not end the round, as text.
     private let complain: @Sendable (String) -> Void
 
-    /// Names what a round needs. It reads nothing yet.
+    /// Collects the parts that a round needs. It reads nothing yet.
     public init(
         customer: String, key: TrustServerKey, storage: any PublicationStorage,
         rules: PublishingRound.Rules = PublishingRound.Rules(), clock: any WallClock = SystemWallClock(),
@@ -42,32 +42,32 @@ public struct TrustServerPublisher: Sendable {
         self.complain = complain
     }
 
-    /// A host that clients refuse, although the round validated what it shows.
+    /// A host that clients refuse, although the round validated its chain.
     public struct Refusal: Sendable, Hashable {
         /// The host.
         public let host: DialedHost
-        /// Which clients do so and why, in words that name the host.
+        /// The clients that refuse it and the reason, as text that names the host.
         public let reason: String
     }
 
     /// The outcome of a round.
     public struct Report: Sendable {
-        /// What was decided.
+        /// The decisions of the round.
         public let round: PublishingRound
-        /// How many hosts the document has that was written; nil if none was written.
+        /// The number of hosts in the document that was written; nil if none was written.
         public internal(set) var published: Int?
         /// Whether the previous content was published again, because nothing new could be published.
         public let isRepeated: Bool
         /// Whether something could not be read or written.
         public internal(set) var isImpaired: Bool
-        /// The hosts of which clients are locked out, as ``PublicationOutlook`` says: such as one that shows a
-        /// certificate which documents of earlier rounds lack.
+        /// The hosts whose clients are locked out, according to ``PublicationOutlook``: for example a host with a
+        /// certificate that documents of earlier rounds lack.
         public internal(set) var refusals: [Refusal] = []
-        /// What nobody knows of clients, a sentence each: such as what builds carry.
+        /// Unknown facts about clients, one sentence each, such as the documents in builds.
         public internal(set) var unknown: [String] = []
-        /// Where clients get in by grace alone, a sentence each.
+        /// The cases in which clients can connect only by grace, one sentence each.
         public internal(set) var ending: [String] = []
-        /// Whether signing again was all that was requested.
+        /// Whether only signing again was requested.
         public let isResigned: Bool
 
         /// Whether a host is not trusted, too many changed, or clients are locked out.
@@ -75,8 +75,8 @@ public struct TrustServerPublisher: Sendable {
             isRepeated || round.failures.contains(where: \.isUntrusted) || !refusals.isEmpty
         }
 
-        /// Whether a host could not be asked, something could not be read or written, or nobody knows whether clients get
-        /// in.
+        /// Whether a host could not be probed, something could not be read or written, or it is unknown if clients can
+        /// connect.
         public var isIncomplete: Bool {
             isImpaired || !unknown.isEmpty || !round.failures.allSatisfy(\.isHarmless)
         }
@@ -88,8 +88,8 @@ public struct TrustServerPublisher: Sendable {
 
     // MARK: Rounds
 
-    /// The hosts that earlier rounds remember, for a caller that cannot read its list.
-    /// - Throws: nothing: a memory that cannot be read remembers nobody.
+    /// The hosts that earlier rounds remember, for a caller that cannot read its list. An unreadable memory gives no
+    /// hosts.
     public func rememberedHosts() async -> [DialedHost] {
         await recalled(await foundMemory(), at: clock.now).hosts.compactMap {
             try? DialedHost($0.hostname, port: $0.port)
@@ -99,12 +99,12 @@ public struct TrustServerPublisher: Sendable {
     /// Publishes a round.
     /// - Parameters:
     ///   - answers: each host of the list once, with its answer.
-    ///   - backups: what every host gets in addition to its own pins; nil for those of the last round, because they
+    ///   - backups: the pins that every host gets in addition to its own; nil for those of the last round, because they
     ///     cannot be read.
-    ///   - clients: what is known of clients. If nobody says which builds are in the field, the report is incomplete.
+    ///   - clients: the facts about clients. If the builds in the field are unknown, the report is incomplete.
     ///   - isImpaired: whether the caller could not read something.
-    ///   - now: when the answers were complete. Take it before you wait for anybody: what another round has published
-    ///     since is newer, and stays.
+    ///   - now: when the answers were complete. Take it before any wait: if another round has published since, its
+    ///     document is newer and is kept.
     /// - Throws: ``PublishingError`` `notSigned` if nothing was signed, `unreadable`, `unwritable`, `changedMeanwhile`.
     public func publish(
         _ answers: [(host: DialedHost, answer: PublishingRound.Answer)], backups: TrustServerBackups?,
@@ -147,7 +147,7 @@ public struct TrustServerPublisher: Sendable {
                     PublishingMemory(hosts: hosts, backups: rules.backups), insteadOf: found.data)
             }
         } catch  where error.code != .changedMeanwhile {
-            // Without a memory the next round knows less; but without a document clients trust nobody.
+            // Without a memory the next round knows less; but without a document clients trust no server.
             complain("\(memoryPath) cannot be written: \(error.found); the next round knows nothing of this one")
             report.isImpaired = true
         }
@@ -156,7 +156,7 @@ public struct TrustServerPublisher: Sendable {
         if let old = published.data, let document = published.document, !document.pinsTheSame(as: hosts) {
             if await !note(old, replaced: now) { report.isImpaired = true }
         } else {
-            // Whoever finds no such file knows that it was lost.
+            // If this file is missing later, it is known to be lost.
             let nothing = try? ReplacedDocuments().data
             _ = try? await storage.replace(TrustServerPath.replaced(of: customer), nil, with: nothing)
         }
@@ -166,9 +166,9 @@ public struct TrustServerPublisher: Sendable {
     }
 
     /// Signs the published document again with the current time, without any answer of a host.
-    /// - Parameter now: the current time, taken before waiting for anybody.
-    /// - Throws: ``PublishingError`` `unreadable` if there is none of this key and customer; `notSigned` if clients do
-    ///   not use it anymore.
+    /// - Parameter now: the current time, taken before any wait.
+    /// - Throws: ``PublishingError`` `unreadable` without a document of this key and customer; `notSigned` if clients
+    ///   no longer use it.
     public func resign(at now: Date) async throws(PublishingError) -> Report {
         let published = await publishedDocument()
         guard let document = published.document, !document.entries.isEmpty else {
@@ -176,7 +176,7 @@ public struct TrustServerPublisher: Sendable {
                 .unreadable, of: documentPath, expected: "a document of this key and customer",
                 found: "none, so there is nothing to sign again")
         }
-        // Signing an old document again could bring back pins that were withdrawn since.
+        // Re-signing an old document could restore pins that were withdrawn since.
         guard document.counts(at: now) else {
             throw PublishingError(
                 .notSigned, of: documentPath, expected: "a document that clients still use",
@@ -212,7 +212,7 @@ public struct TrustServerPublisher: Sendable {
             return (try sign(round.hosts, at: time), round.isHeld)
         } catch {
             // Clients would refuse the new content, for example because it is too large, but they accepted the previous
-            // one.
+            // content.
             guard !round.isHeld, !round.previous.isEmpty, let data = try? sign(round.previous, at: time) else {
                 throw PublishingError(
                     .notSigned, of: documentPath, expected: error.expected, found: error.found, remedy: error.remedy)
@@ -234,7 +234,7 @@ public struct TrustServerPublisher: Sendable {
     ) throws(PublishingError) -> Bool {
         guard let published = document?.timestamp, published > time else { return true }
         let made = "was made at \(published.formatted(.iso8601))"
-        // Time has passed since the round if this one waited for another.
+        // If this round waited for another, time has passed since.
         let ahead = published.timeIntervalSince(clock.now)
         if ahead > 300 {
             if hasDocument {
@@ -263,8 +263,8 @@ public struct TrustServerPublisher: Sendable {
         await TrustServerMemory(of: customer, in: storage)
     }
 
-    /// The memory to use. A lost memory must not cut the overlap short: the pins that clients use now are in the
-    /// document that is about to be replaced.
+    /// The memory to use. A lost memory must not shorten the overlap: the pins that clients use now are in the document
+    /// that is about to be replaced.
     private func recalled(_ found: TrustServerMemory, at time: Date) async -> PublishingMemory {
         guard found.isLost, let document = await publishedDocument().document, document.counts(at: time) else {
             return found.memory
@@ -273,7 +273,7 @@ public struct TrustServerPublisher: Sendable {
             hosts: document.hosts(at: time), backups: found.memory.backups)
     }
 
-    /// The published document; nil if there is none that this key signed.
+    /// The published document; nil if it does not exist or this key did not sign it.
     private func publishedDocument() async -> (document: PublishedDocument?, data: Data?) {
         guard let data = try? await storage.data(at: documentPath, atMost: TrustServerPath.maximumBytes) else {
             return (nil, nil)
@@ -281,8 +281,8 @@ public struct TrustServerPublisher: Sendable {
         return (try? PublishedDocument(reading: data, by: key, customer: customer), data)
     }
 
-    /// What clients may hold that have not asked since a document with other pins took its place: what earlier rounds
-    /// replaced, what this one is about to, and what was named.
+    /// The documents of clients that have not fetched since a document with other pins: those that earlier rounds
+    /// replaced, the one that this round is about to replace, and those that were given.
     private func earlier(
         than hosts: [TrustServerHost], of clients: RoundClients, at now: Date
     ) async -> EarlierDocuments {
@@ -293,7 +293,7 @@ public struct TrustServerPublisher: Sendable {
             if let data = try await storage.data(at: path, atMost: TrustServerPath.maximumBytes) {
                 documents = try ReplacedDocuments(reading: data)
             } else if published.data != nil {
-                // Every round makes it.
+                // Every round writes the file.
                 reason = "it is not there"
             }
         } catch {
@@ -311,8 +311,8 @@ public struct TrustServerPublisher: Sendable {
         return earlier
     }
 
-    /// Keeps a document that clients may hold although another is about to take its place.
-    /// - Returns: whether it could be kept. Clients get the new document in any case.
+    /// Stores a document that clients may still hold when another is about to replace it.
+    /// - Returns: whether it could be stored. Clients get the new document in any case.
     private func note(_ document: Data, replaced now: Date) async -> Bool {
         let path = TrustServerPath.replaced(of: customer)
         do {

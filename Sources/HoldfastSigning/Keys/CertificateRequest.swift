@@ -1,20 +1,20 @@
 package import Holdfast
 
-/// A certification request (PKCS #10, RFC 2986), read as far as the key that it asks a certificate for, and the names:
-/// the key of a backup pin often exists as a request long before there is a certificate.
+/// A certification request (PKCS #10, RFC 2986). Only the key and the names of the requested certificate are read: the
+/// key of a backup pin often exists as a request long before its certificate.
 package struct CertificateRequest: Sendable {
-    /// Whose certificate it is to be.
+    /// The subject of the requested certificate.
     package let subject: DistinguishedName
-    /// The dNSName entries of the subjectAltName that it asks for, as they are written; empty if it asks for none, or in
-    /// a way that cannot be read. They are a hint: an authority may issue for other names.
+    /// The dNSName entries of the requested subjectAltName, as they are written; empty if the request has none or they
+    /// cannot be read. They are a hint: an authority may issue for other names.
     package let dnsNames: [String]
-    /// The key that the certificate will hold.
+    /// The key of the requested certificate.
     package let subjectPublicKeyInfo: SubjectPublicKeyInfo
-    /// Whether the request is signed with the key that it is for.
+    /// Whether the request is signed with its own key.
     package let signatureCheck: SignatureCheck
 
     /// Reads a request.
-    /// - Parameter der: DER, one request and nothing behind it.
+    /// - Parameter der: DER, exactly one request.
     /// - Throws: ``CertificateError`` naming the field that cannot be read.
     package init(der: [UInt8]) throws(CertificateError) {
         try CertificateLimits.check(der, field: "certificationRequest")
@@ -49,10 +49,10 @@ package struct CertificateRequest: Sendable {
         }
     }
 
-    /// As many names as are read of a certificate.
+    /// The same maximum as for the names of a certificate.
     private static let maximumNames = 4_096
 
-    /// What only names need: tags of DER, and the other kinds of GeneralName (RFC 5280 4.2.1.6).
+    /// Tags that are used only for names: tags of DER, and the other kinds of GeneralName (RFC 5280 4.2.1.6).
     private enum Tag {
         static let boolean: UInt8 = 0x01
         static let octetString: UInt8 = 0x04

@@ -2,14 +2,14 @@ public import Foundation
 public import Holdfast
 import SwiftASN1
 
-/// A draft of a certificate signing request (PKCS #10, RFC 2986), with which the owner of a key asks an authority for a
-/// certificate.
+/// A draft of a certificate signing request (PKCS #10, RFC 2986), with which the owner of a key requests a certificate
+/// from an authority.
 ///
-/// A backup pin belongs to a key that has no certificate yet. If you keep a request beside that key, you can get a
-/// certificate for it within minutes on the day when the key in use is lost.
+/// A backup pin belongs to a key that has no certificate yet. If you store a request next to that key, you can get a
+/// certificate for it within minutes if the key in use is lost.
 public struct CertificateRequestDraft: Sendable, Hashable {
     /// The names that the certificate should have (subjectAltName). The first one is also the common name, unless it
-    /// has more than 64 octets.
+    /// has more than 64 bytes.
     public let names: [HostPattern]
 
     /// Longer names do not fit into a common name (RFC 5280 A.1, ub-common-name).

@@ -16,10 +16,10 @@ enum DERText {
 
     static func octetString(_ octets: [UInt8]) -> [UInt8] { primitive(.octetString, octets) }
 
-    /// BIT STRING of whole octets.
+    /// BIT STRING of whole bytes.
     static func bitString(_ octets: [UInt8]) -> [UInt8] { primitive(.bitString, [0] + octets) }
 
-    /// INTEGER with these content octets.
+    /// INTEGER with these content bytes.
     static func integer(_ octets: [UInt8]) -> [UInt8] { primitive(.integer, octets) }
 
     static func utf8String(_ text: String) -> [UInt8] { primitive(.utf8String, Array(text.utf8)) }
@@ -28,7 +28,7 @@ enum DERText {
 
     static func objectIdentifier(_ identifier: ASN1ObjectIdentifier) -> [UInt8] {
         var serializer = DER.Serializer()
-        // An identifier can always be encoded; it throws only because the protocol says so.
+        // An identifier can always be encoded; it throws only because the protocol requires it.
         try? serializer.serialize(identifier)
         return serializer.serializedBytes
     }

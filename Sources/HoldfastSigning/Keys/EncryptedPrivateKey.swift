@@ -14,7 +14,7 @@ struct EncryptedPrivateKey {
         static let aes256CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
     }
 
-    /// More rounds than anybody uses. This many take about four seconds.
+    /// More rounds than any tool uses. They take about four seconds.
     static let maximumRounds = 10_000_000
 
     private let salt: [UInt8]
@@ -161,7 +161,7 @@ struct EncryptedPrivateKey {
     private static func key(
         from password: [UInt8], salt: [UInt8], rounds: Int, isSHA1: Bool, length: Int
     ) throws -> SymmetricKey {
-        // Other programs write few rounds. Reading such a file makes it no weaker, so they are not refused.
+        // Other programs use few rounds. Such files are accepted, because reading one makes it no weaker.
         try KDF.Insecure.PBKDF2.deriveKey(
             from: password, salt: salt, using: isSHA1 ? .insecureSHA1 : .sha256, outputByteCount: length,
             unsafeUncheckedRounds: rounds)

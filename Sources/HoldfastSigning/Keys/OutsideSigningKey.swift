@@ -6,23 +6,23 @@ public import Holdfast
 ///
 /// This value contains no secret.
 public struct OutsideSigningKey: DocumentSigner {
-    /// Its public key. Every signature is verified with it before it is used.
+    /// The public key. Every signature is verified with it before it is used.
     public let publicKey: DocumentPublicKey
     private let sign: @Sendable ([UInt8]) throws -> [UInt8]
 
-    /// Uses a key with a closure that signs.
+    /// Makes a key from a closure that signs.
     /// - Parameters:
-    ///   - publicKey: its public key.
-    ///   - sign: gets the octets to sign, and hashes them itself. It returns the ECDSA signature either in DER (RFC 3279
-    ///     2.2.3), or as r and s concatenated, as PKCS #11 returns them. It may block.
+    ///   - publicKey: the public key.
+    ///   - sign: receives the bytes to sign, and hashes them itself. It returns the ECDSA signature either in DER (RFC
+    ///     3279 2.2.3), or as r and s concatenated, as PKCS #11 returns them. It may block.
     public init(publicKey: DocumentPublicKey, signing sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]) {
         self.publicKey = publicKey
         self.sign = sign
     }
 
-    /// Has octets signed.
-    /// - Throws: ``SigningError`` `signerFailed`, with what the closure said, and `wrongSignature` if what it returned
-    ///   does not verify.
+    /// Signs bytes with the external key.
+    /// - Throws: ``SigningError`` `signerFailed`, with the closure's error, and `wrongSignature` if the returned
+    ///   signature does not verify.
     public func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         let octets = try OutsideSignature.octets { try sign(message) }
         if publicKey.isValid(signature: octets, for: message) { return octets }
@@ -34,9 +34,9 @@ public struct OutsideSigningKey: DocumentSigner {
     }
 }
 
-/// What keys outside this process have in common.
+/// Helpers that all external keys share.
 enum OutsideSignature {
-    /// Takes what a closure of a caller returns.
+    /// Calls a signing closure and returns its result.
     static func octets(_ sign: () throws -> [UInt8]) throws(SigningError) -> [UInt8] {
         do {
             return try sign()

@@ -22,7 +22,7 @@ struct PrivateKeyPEM {
                 .unsupportedEncryption, expected: "PKCS #8 (BEGIN ENCRYPTED PRIVATE KEY)",
                 found: "the older encryption of OpenSSL (Proc-Type: 4,ENCRYPTED)")
         }
-        // `openssl ecparam -genkey` writes a block with the curve before the key, which names the curve as well (RFC
+        // `openssl ecparam -genkey` writes a block with the curve before the key. The key names the curve as well (RFC
         // 5915 3).
         let blocks = PEMBlocks.read(data).filter { $0.label != "EC PARAMETERS" }
         guard let block = blocks.first else {

@@ -7,7 +7,7 @@ public struct SigningError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was found instead, and what to do.
+    /// The expected value, the value that was found, and the fix.
     public let facts: ErrorFacts
 
     package init(_ code: Code, expected: String, found: String, remedy: String? = nil) {
@@ -33,7 +33,7 @@ extension SigningError.Code {
     public static var wrongPassword: Self {
         Self("Check the password; openssl pkey -in FILE -noout succeeds with the right one.")
     }
-    /// The key is of a kind that cannot be used here, or too short.
+    /// The key is of an unsupported kind, or too short.
     public static var unsupportedKey: Self {
         Self(
             "Make a key with `holdfastctl keygen -o signer.pem`, or with openssl genpkey on prime256v1. Roles of a repository may also "
@@ -45,15 +45,15 @@ extension SigningError.Code {
             "Encrypt it again: openssl pkcs8 -topk8 -in FILE -v2 aes-128-cbc -v2prf hmacWithSHA256 -out key.pem."
         )
     }
-    /// Not a certificate, or not the certificate of the key.
+    /// Not a certificate, or the certificate of another key.
     public static var wrongCertificate: Self {
         Self("Give the certificate and the key that `holdfastctl trust-server publish --first-run` wrote.")
     }
-    /// The customer's name is empty, too long, or not fit to be part of a file name.
+    /// The customer's name is empty, too long, or cannot be part of a file name.
     public static var invalidCustomer: Self {
         Self("Give a name of 1 to 64 letters, digits, periods, hyphens and underscores.")
     }
-    /// The name of a key is empty, too long, or has other characters than those of names.
+    /// The name of a key is empty, too long, or has characters that are not allowed.
     public static var invalidName: Self {
         Self("Give a name of 1 to 64 letters, digits, periods, hyphens, underscores and @, such as ann or vault-2.")
     }
@@ -67,21 +67,21 @@ extension SigningError.Code {
     }
     /// The challenge is missing, too short, too long or not Base64 (`INVALID_CHALLENGE`).
     public static var invalidChallenge: Self { Self("Send the Base64 of 16 to 32 random octets.") }
-    /// A list that should be written again has a field that would be lost.
+    /// A list that is to be rewritten has a field that would be lost.
     public static var unknownField: Self { Self("Remove the field, or edit the list by other means.") }
-    /// A list that should be written without a key has an entry without a signature.
+    /// A list that is to be rewritten without a key has an entry without a signature.
     public static var unsignedEntry: Self { Self("Sign the list with the key.") }
-    /// A certificate signing request without names, or with a name that no certificate can have.
+    /// A certificate signing request without names, or with a name that certificates cannot contain.
     public static var invalidRequest: Self {
         Self("Name the hosts that the certificate is for, such as www.example.com or *.example.com.")
     }
-    /// The file in which a trust server remembers its last round is damaged.
+    /// The file in which a trust server stores its last round is damaged.
     public static var damagedMemory: Self {
         Self("Restore a copy of the file, or remove it: then only what is seen from now on is published.")
     }
-    /// The program or closure that signs with a key in a token or a key service gave no signature.
+    /// The program or closure that signs with a key in a token or a key service returned no signature.
     public static var signerFailed: Self { Self("Find out why it did not sign, and try again.") }
-    /// The program or closure that signs gave a signature that does not verify with the public key.
+    /// The program or closure that signs returned a signature that does not verify with the public key.
     public static var wrongSignature: Self {
         Self(
             "Check that it signs with this key, that it hashes its input exactly once, and that it prints only the "

@@ -46,14 +46,14 @@ public struct SigningKey: Sendable {
     }
 
     /// Reads the number of a private key as ``exportedPrivateKey`` writes it: the Base64 of a big-endian integer. It
-    /// usually has 31 to 33 octets, because a zero octet may be added and leading zeros may be left out.
+    /// usually has 31 to 33 bytes, because a zero byte may be added and leading zeros may be left out.
     /// - Throws: ``SigningError`` `invalidNumber`.
     public init(exportedPrivateKey text: String) throws(SigningError) {
         guard let octets = CanonicalBase64.decode(text.utf8) else {
             throw SigningError(.invalidNumber, expected: "canonical Base64 of a number", found: "other text")
         }
         let significant = octets.drop { $0 == 0 }
-        // Java writes at most one leading zero octet. A text with more comes from something else.
+        // Java writes at most one leading zero byte. A text with more was not written by Java.
         guard octets.count <= 33, significant.count <= 32, (octets.first ?? 0x80) < 0x80 || octets.count == 32,
             let key = try? P256.Signing.PrivateKey(
                 rawRepresentation: [UInt8](repeating: 0, count: 32 - significant.count) + significant)
@@ -86,7 +86,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// That pin as people write it.
+    /// The text of the pin.
     package var pinText: String {
         get throws(SigningError) { try pin.description }
     }
@@ -96,7 +96,7 @@ public struct SigningKey: Sendable {
 
     /// The private key as the reference tool's `export-private` prints it: the Base64 of Java's signed big-endian
     /// integer.
-    /// It has 33 octets if the first bit of the number is set, and fewer than 32 if the number begins with zeros.
+    /// It has 33 bytes if the first bit of the number is set, and fewer than 32 if the number begins with zeros.
     public var exportedPrivateKey: String {
         var octets = Array(key.rawRepresentation.drop { $0 == 0 })
         if octets.first.map({ $0 >= 0x80 }) ?? true { octets.insert(0, at: 0) }
@@ -106,8 +106,8 @@ public struct SigningKey: Sendable {
     /// The private key in unencrypted PKCS #8, in PEM.
     public var pem: String { PEMDocument(type: "PRIVATE KEY", derBytes: Array(key.derRepresentation)).pemString + "\n" }
 
-    /// The private key in encrypted PKCS #8, in PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, as the reference
-    /// tool has it.
+    /// The private key in encrypted PKCS #8, in PEM: PBES2, AES-128-CBC, PBKDF2 with HMAC-SHA-256, like the reference
+    /// tool.
     /// - Parameters:
     ///   - password: the password, in UTF-8; not empty.
     ///   - rounds: the rounds of PBKDF2; 600,000 take about a quarter of a second (OWASP's figure for HMAC-SHA-256).
@@ -120,7 +120,7 @@ public struct SigningKey: Sendable {
         return PEMDocument(type: "ENCRYPTED PRIVATE KEY", derBytes: der).pemString + "\n"
     }
 
-    /// Signs octets with ECDSA and SHA-256.
+    /// Signs bytes with ECDSA and SHA-256.
     /// - Returns: the DER of the signature (RFC 3279 2.2.3).
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
@@ -133,6 +133,6 @@ public struct SigningKey: Sendable {
 }
 
 extension SigningKey: CustomStringConvertible {
-    /// Reveals nothing about the key, so that no log contains it.
+    /// A fixed text, so that logs never contain the key.
     public var description: String { "a private key" }
 }

@@ -3,29 +3,29 @@ package import Foundation
 package import Holdfast
 import SwiftASN1
 
-/// An authority that stands for a real one whose key nobody here has, so that clients' own code can say what they would
-/// make of a certificate that the real one has yet to issue.
+/// An authority that stands in for a real one whose key is not available, so that clients' own code can evaluate a
+/// certificate that the real authority has not issued yet.
 ///
-/// Its key is made for it alone and kept nowhere. Only a validator that is told to trusts it.
+/// Its key is generated for it alone and stored nowhere. A validator trusts it only if it is configured to.
 package struct StandInAuthority: Sendable {
-    /// DER of its certificate.
+    /// The DER of the certificate.
     package let certificate: [UInt8]
-    /// DER of its name.
+    /// The DER of the name.
     private let subject: [UInt8]
     private let key: P256.Signing.PrivateKey
-    /// How many stand-ins are above it, copies left out.
+    /// The number of stand-ins above it, not counting copies.
     private let level: Int
 
-    /// Makes a root that stands for whatever a client trusts.
+    /// Makes a root that stands in for the authorities that a client trusts.
     /// - Parameters:
-    ///   - begins: when its certificate becomes valid.
+    ///   - begins: when the certificate becomes valid.
     ///   - ends: the last second at which it is valid.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     package init(from begins: Date, until ends: Date) throws(SigningError) {
         try self.init(issuedBy: nil, from: begins, until: ends)
     }
 
-    /// Makes an authority below this one, for an intermediate that nobody knows yet.
+    /// Makes an authority below this one, for an intermediate that is not known yet.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     package func authority(from begins: Date, until ends: Date) throws(SigningError) -> StandInAuthority {
         try StandInAuthority(issuedBy: self, from: begins, until: ends)
@@ -35,7 +35,7 @@ package struct StandInAuthority: Sendable {
         issuedBy issuer: StandInAuthority?, from begins: Date, until ends: Date
     ) throws(SigningError) {
         let key = P256.Signing.PrivateKey()
-        // With the name of its issuer it would be self-issued, and not count where the length of a path does.
+        // With the name of its issuer, it would be self-issued and would not count toward the length of a path.
         level = (issuer?.level ?? -1) + 1
         let subject = Self.name("Stand-in authority \(level)")
         certificate = try Self.signed(
@@ -62,8 +62,9 @@ package struct StandInAuthority: Sendable {
 
     // MARK: Copies
 
-    /// Copies the certificates of authorities: everything in them stays but keys and signatures. What one of them signed
-    /// its copy signs, and nothing else: a certificate whose issuer is not among them is signed by a key that is lost.
+    /// Copies the certificates of authorities: everything except keys and signatures is unchanged. A copy signs the
+    /// copies of exactly those certificates that the original signed. A certificate whose issuer is not among them is
+    /// signed by a key that is discarded.
     /// - Returns: the copies, in the order of the certificates.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     package static func copies(of certificates: [X509Certificate]) throws(SigningError) -> [StandInAuthority] {
@@ -82,7 +83,7 @@ package struct StandInAuthority: Sendable {
         }
     }
 
-    /// A name and a key: several certificates of one authority have one key, and so have their copies.
+    /// A name and a key: several certificates of one authority have one key, and so do their copies.
     private struct Authority: Hashable {
         let name: ArraySlice<UInt8>
         let key: ArraySlice<UInt8>
@@ -93,7 +94,7 @@ package struct StandInAuthority: Sendable {
         }
     }
 
-    /// A certificate with another key, signed by another one (RFC 5280 4.1).
+    /// A copy of a certificate with another key, signed by another key (RFC 5280 4.1).
     private static func copy(
         of original: X509Certificate, for key: P256.Signing.PrivateKey, signedBy signer: P256.Signing.PrivateKey
     ) throws(SigningError) -> [UInt8] {
@@ -127,8 +128,8 @@ package struct StandInAuthority: Sendable {
 
     /// Issues a certificate for a host.
     /// - Parameters:
-    ///   - subjectPublicKeyInfo: DER of its key; nil for a key that nobody has.
-    ///   - host: the host that it names.
+    ///   - subjectPublicKeyInfo: DER of the key; nil for a new key that is discarded.
+    ///   - host: the host in the certificate.
     ///   - begins: when it becomes valid.
     ///   - ends: the last second at which it is valid.
     /// - Returns: DER.

@@ -53,15 +53,15 @@ public struct TUFPublicKey: Sendable {
 
     private static let longestName = 64
 
-    /// Who holds the key, as the root says; nil for a key without a name. The root's signatures cover the name, so nobody
-    /// can give the key another one unnoticed.
+    /// The holder of the key, according to the root; nil for a key without a name. The root's signatures cover the
+    /// name, so it cannot be changed unnoticed.
     public var name: String? {
         guard case .text(let octets)? = tree["x-holdfast-name"], Self.isName(octets) else { return nil }
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// The key with the name of its holder, for people who sign together. Everybody who reads the root can read it. The
-    /// key's id changes, since it stands for the name as well.
+    /// The key with the name of its holder, for people who sign together. The root's readers can see the name. The
+    /// key's id changes, because it covers the name as well.
     /// - Parameter name: 1 to 64 letters, digits, and `.`, `_`, `@`, `-` of ASCII.
     /// - Throws: ``SigningError`` `invalidName` for another name.
     public func named(_ name: String) throws(SigningError) -> TUFPublicKey {
@@ -83,7 +83,7 @@ public struct TUFPublicKey: Sendable {
             }
     }
 
-    /// Reads a key as a root file lists it; nil if it verifies nothing, or if nobody could type its id.
+    /// Reads a key as a root file lists it; nil if it verifies nothing, or if its id cannot be typed.
     package init?(id: [UInt8], _ tree: JSONTree) {
         guard (1...128).contains(id.count), id.allSatisfy({ (0x21...0x7E).contains($0) }),
             let read = try? MetadataKey(tree), read.identity != nil
@@ -93,7 +93,7 @@ public struct TUFPublicKey: Sendable {
         case .ecdsaP256: kind = .p256
         case .ecdsaP384: kind = .p384
         case .rsaPSS: kind = .rsaPSS
-        // Nobody makes keys for this scheme anymore.
+        // New keys for this scheme are no longer made.
         case .rsaPKCS1: return nil
         }
         self.id = String(decoding: id, as: UTF8.self)
@@ -112,8 +112,8 @@ public struct TUFPublicKey: Sendable {
         self.init(.rsaPSS, key.pemRepresentation)
     }
 
-    /// Reads a public key: the PEM of a SubjectPublicKeyInfo (RFC 7468), or what `holdfastctl keygen` prints. That is
-    /// the Base64 of the X9.63 form of a P-256 key, 65 octets, or of the 32 octets of an Ed25519 key.
+    /// Reads a public key: the PEM of a SubjectPublicKeyInfo (RFC 7468), or the output of `holdfastctl keygen`. That is
+    /// the Base64 of the X9.63 form of a P-256 key, 65 bytes, or of the 32 bytes of an Ed25519 key.
     /// - Parameter content: the content of a file, at most 64 KiB.
     /// - Throws: ``SigningError`` `notAKeyFile` or `unsupportedKey`.
     public init(_ content: Data) throws(SigningError) {
@@ -163,7 +163,7 @@ public struct TUFPublicKey: Sendable {
     }
 
     private static let maximumBytes = 65_536
-    /// The DER of an Ed25519 SubjectPublicKeyInfo, without the 32 octets of the key (RFC 8410 4).
+    /// The DER of an Ed25519 SubjectPublicKeyInfo, without the 32 bytes of the key (RFC 8410 4).
     private static let ed25519Prefix: [UInt8] = [
         0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
@@ -171,14 +171,14 @@ public struct TUFPublicKey: Sendable {
     /// The key as clients read it; nil if clients cannot use it.
     private var metadataKey: MetadataKey? { try? MetadataKey(tree) }
 
-    /// Whether both are the same key, whatever their ids are.
+    /// Whether both are the same key, even if their ids differ.
     public func isSameKey(as other: TUFPublicKey) -> Bool {
         guard let identity = metadataKey?.identity else { return false }
         return identity == other.metadataKey?.identity
     }
 
-    /// A signature in the form that metadata has, if it verifies; otherwise nil.
-    /// - Parameter signature: 64 octets for Ed25519; an RSA-PSS signature; for ECDSA either DER (RFC 3279 2.2.3), or r
+    /// A signature in the form that metadata uses, if it verifies; otherwise nil.
+    /// - Parameter signature: 64 bytes for Ed25519; an RSA-PSS signature; for ECDSA either DER (RFC 3279 2.2.3), or r
     ///   and s concatenated, as PKCS #11 returns them.
     package func accepted(_ signature: [UInt8], over message: [UInt8]) -> [UInt8]? {
         guard let metadataKey else { return nil }

@@ -3,13 +3,13 @@ import CryptoExtras
 import Holdfast
 import SwiftASN1
 
-/// The private key of a role: from a file, or a key outside this process, such as in a token, a hardware security module
+/// The private key of a role: from a file, or outside this process, for example in a token, a hardware security module
 /// or a key service.
 ///
 /// Unless the key is outside this process, this value contains a secret: keep its file at mode 0600, and keep the keys
 /// of root and targets off every network.
 public struct TUFSigningKey: Sendable {
-    /// The kinds of key that can be made here.
+    /// The kinds of key that Holdfast can generate.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Ed25519 (RFC 8032).
         case ed25519
@@ -37,7 +37,7 @@ public struct TUFSigningKey: Sendable {
 
     private init(_ key: P384.Signing.PrivateKey) { (secret, publicKey) = (.p384(key), TUFPublicKey(key.publicKey)) }
 
-    /// nil for a key that is too short to be a role's.
+    /// nil for a key that is too short for a role.
     private init?(_ key: _RSA.Signing.PrivateKey) {
         guard let listed = TUFPublicKey(key.publicKey) else { return nil }
         (secret, publicKey) = (.rsaPSS(key), listed)
@@ -56,12 +56,12 @@ public struct TUFSigningKey: Sendable {
         }
     }
 
-    /// Uses a key outside this process, with a closure that signs.
+    /// Makes a key from a closure that signs outside this process.
     /// - Parameters:
-    ///   - publicKey: its public key. Every signature is verified with it before it is used.
-    ///   - sign: gets the octets to sign, which are canonical JSON, and hashes them itself. It returns the signature:
-    ///     64 octets for Ed25519; an RSA-PSS signature; for ECDSA either DER (RFC 3279 2.2.3), or r and s concatenated,
-    ///     as PKCS #11 returns them. It may block, for example until somebody touches a token.
+    ///   - publicKey: the public key. Every signature is verified with it before it is used.
+    ///   - sign: receives the bytes to sign, which are canonical JSON, and hashes them itself. It returns the
+    ///     signature: 64 bytes for Ed25519; an RSA-PSS signature; for ECDSA either DER (RFC 3279 2.2.3), or r and s
+    ///     concatenated, as PKCS #11 returns them. It may block, for example until the user touches a token.
     public init(publicKey: TUFPublicKey, signing sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]) {
         (secret, self.publicKey) = (.elsewhere(sign), publicKey)
     }
@@ -105,13 +105,13 @@ public struct TUFSigningKey: Sendable {
         }
     }
 
-    /// The DER of an Ed25519 OneAsymmetricKey of version 0, without the 32 octets of the key (RFC 8410 7).
+    /// The DER of an Ed25519 OneAsymmetricKey of version 0, without the 32 bytes of the key (RFC 8410 7).
     private static let ed25519Prefix: [UInt8] = [
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
 
-    /// Signs octets.
-    /// - Returns: 64 octets for Ed25519, the DER of an ECDSA signature, or an RSA-PSS signature.
+    /// Signs bytes.
+    /// - Returns: 64 bytes for Ed25519, the DER of an ECDSA signature, or an RSA-PSS signature.
     /// - Throws: ``SigningError`` `cryptographyFailed`, `signerFailed` or `wrongSignature`.
     package func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         do {
@@ -176,7 +176,7 @@ extension TUFSigningKey {
     }
 
     /// The public key in one line of Base64, which the initializer of ``TUFPublicKey`` reads: the X9.63 form of a P-256
-    /// key, or the 32 octets of an Ed25519 key; nil for a key of another kind, and for one outside this process.
+    /// key, or the 32 bytes of an Ed25519 key; nil for a key of another kind, and for one outside this process.
     public var publicKeyText: String? {
         switch secret {
         case .ed25519(let key): CanonicalBase64.encode(Array(key.publicKey.rawRepresentation))
@@ -187,6 +187,6 @@ extension TUFSigningKey {
 }
 
 extension TUFSigningKey: CustomStringConvertible {
-    /// Reveals nothing about the key, so that no log contains it.
+    /// A fixed text, so that logs never contain the key.
     public var description: String { "a private key of a role" }
 }

@@ -12,21 +12,21 @@ public struct ChallengeSigner: Sendable {
         public let signature: String
     }
 
-    /// How many octets a challenge may have, before Base64.
+    /// The length of a challenge in bytes, before Base64.
     public static let challengeLength = 16...32
 
     private let key: any DocumentSigner
 
     /// Makes a signer.
-    /// - Parameter key: what signs for the public key that clients are configured with.
+    /// - Parameter key: the signer for the public key that clients are configured with.
     public init(key: any DocumentSigner) { self.key = key }
 
     /// Responds to a challenge.
     /// - Parameters:
     ///   - challenge: the header `X-Cert-Pinning-Challenge` as received; nil if it was not sent.
-    ///   - entries: the fingerprints to vouch for.
+    ///   - entries: the fingerprints to sign.
     ///   - time: the issue time, in whole seconds.
-    ///   - versionCheck: what to say about the application's version; nil to say nothing.
+    ///   - versionCheck: the statement about the application's version; nil to omit it.
     /// - Throws: ``SigningError`` `invalidChallenge`; `cryptographyFailed`, also for a time before 1970.
     public func answer(
         to challenge: String?, entries: [FingerprintEntry], at time: Date,

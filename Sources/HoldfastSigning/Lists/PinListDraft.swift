@@ -8,21 +8,21 @@ public import Holdfast
 public struct PinListDraft: Sendable, Hashable {
     /// The entries, sorted.
     public private(set) var entries: [FingerprintEntry]
-    /// What a list that was read says about hosts without pins. It is kept as it was; it is not signed.
+    /// The configuration for hosts without pins in a list that was read. It is kept unchanged and is not signed.
     package private(set) var domainsConfiguration: DomainsConfiguration?
-    /// The signatures of entries that were read. An unchanged entry keeps its signature, so that a list changes only
-    /// where it has to.
+    /// The signatures of entries that were read. An unchanged entry keeps its signature, so that only the changed parts
+    /// of a list differ.
     private var signatures: [FingerprintEntry: String] = [:]
 
     /// Makes a draft of these entries. If some have the same name, certificate and depth, the last one is kept.
     public init(_ entries: [FingerprintEntry] = []) {
         var last: [Place: FingerprintEntry] = [:]
         for entry in entries { last[Place(entry)] = entry }
-        // Two are never alike: these have another name, certificate or depth each, and all of these are compared.
+        // The order is total: no two entries have the same name, certificate and depth, and all of these are compared.
         self.entries = last.values.sorted(by: Self.isBefore)
     }
 
-    /// What no two entries have in common.
+    /// The combination that is unique to each entry.
     private struct Place: Hashable {
         let name: [UInt8]
         let pin: Pin
@@ -66,12 +66,12 @@ public struct PinListDraft: Sendable, Hashable {
     }
 
     /// Removes expired entries. An entry is valid up to and including the second of its expiration.
-    /// - Returns: what was removed.
+    /// - Returns: the removed entries.
     @discardableResult
     public mutating func prune(at time: Date) -> [FingerprintEntry] { remove { !($0.expiryDate >= time) } }
 
     /// Removes entries, even the last one of a name.
-    /// - Returns: what was removed.
+    /// - Returns: the removed entries.
     @discardableResult
     public mutating func remove(where isRemoved: (FingerprintEntry) -> Bool) -> [FingerprintEntry] {
         let removed = entries.filter(isRemoved)
@@ -103,8 +103,7 @@ public struct PinListDraft: Sendable, Hashable {
         return try written(with: signatures)
     }
 
-    /// Writes the list with the signatures that it was read with, for callers that have removed entries but have no
-    /// key.
+    /// Writes the list with the signatures that were read, for callers that have removed entries but have no key.
     /// - Throws: ``SigningError`` `unsignedEntry` if an entry was added.
     public func withItsSignatures() throws(SigningError) -> Data { try written(with: signatures) }
 
@@ -163,7 +162,7 @@ public struct PinListDraft: Sendable, Hashable {
         }
     }
 
-    /// Sorts by the octets of the name, then by expiration with the latest first, then by depth and fingerprint.
+    /// Sorts by the bytes of the name, then by expiration with the latest first, then by depth and fingerprint.
     private static func isBefore(_ left: FingerprintEntry, _ right: FingerprintEntry) -> Bool {
         if !left.name.utf8.elementsEqual(right.name.utf8) {
             return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
@@ -174,8 +173,8 @@ public struct PinListDraft: Sendable, Hashable {
     }
 
     /// Writes a JSON string. Names have no control characters, so only the quotation mark and the backslash are
-    /// escaped. It works on octets: a quotation mark with a combining character is one `Character` that is not equal to
-    /// the mark.
+    /// escaped. It works on bytes, because a quotation mark with a combining character is one `Character` that is not
+    /// equal to the mark.
     static func json(_ text: String) -> String {
         let escaped = text.utf8.flatMap { octet in
             octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "\"") ? [UInt8(ascii: "\\"), octet] : [octet]

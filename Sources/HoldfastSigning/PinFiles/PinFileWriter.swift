@@ -3,8 +3,8 @@ package import Holdfast
 package import struct Foundation.Data
 
 extension PinFile {
-    /// The file as JSON: fields in the order of this documentation, one pin a line, so that two versions compare line by
-    /// line. Equal files are equal octets, and what is written reads back equal.
+    /// The file as JSON: fields in the order of this documentation, one pin per line, so that two versions can be
+    /// compared line by line. Equal files give equal bytes, and reading the output gives an equal file.
     package var json: Data {
         var lines = ["{", "  \"schema\": \(Self.schema),"]
         if let app { lines.append("  \"app\": \(Self.text(app)),") }
@@ -24,7 +24,7 @@ extension PinFile {
         return Data((lines.joined(separator: "\n") + "\n").utf8)
     }
 
-    /// Printable ASCII as a text of JSON.
+    /// Printable ASCII as a JSON string.
     private static func text(_ value: String) -> String {
         "\"" + value.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
     }
@@ -71,7 +71,7 @@ extension PinFile.KeyPin {
 }
 
 extension PinFile.Fraction {
-    /// As the writer spells it: at least one digit after the point, without further trailing zeros.
+    /// The text in the writer's form: at least one digit after the point, without further trailing zeros.
     package var text: String {
         let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
         let kept = digits.reversed().drop { $0 == "0" }.reversed()

@@ -8,9 +8,9 @@ import Holdfast
 ///
 /// This value contains no secret.
 public struct OutsideTrustServerKey: TrustServerDocumentSigner {
-    /// What is to be signed.
+    /// The data to sign.
     public struct Request: Sendable, Hashable {
-        /// The octets to sign: the DER of the attributes contentType, signingTime and messageDigest (RFC 5652 5.4).
+        /// The bytes to sign: the DER of the attributes contentType, signingTime and messageDigest (RFC 5652 5.4).
         public let message: [UInt8]
         /// The content whose SHA-256 is messageDigest.
         public let content: Data
@@ -27,11 +27,11 @@ public struct OutsideTrustServerKey: TrustServerDocumentSigner {
     private let issuerAndSerialNumber: [UInt8]
     private let sign: @Sendable (Request) throws -> [UInt8]
 
-    /// Uses a key with a closure that signs.
+    /// Makes a key from a closure that signs.
     /// - Parameters:
-    ///   - certificate: DER or PEM of its certificate, of a key of P-256 or of RSA.
-    ///   - sign: gets what to sign, and hashes it with SHA-256 itself. It returns an RSA signature with the padding of
-    ///     PKCS #1 v1.5, or an ECDSA signature, in DER or as r and s concatenated. It may block.
+    ///   - certificate: DER or PEM of the certificate of a P-256 or RSA key.
+    ///   - sign: receives the data to sign, and hashes it with SHA-256 itself. It returns an RSA signature with the
+    ///     padding of PKCS #1 v1.5, or an ECDSA signature, in DER or as r and s concatenated. It may block.
     /// - Throws: ``SigningError`` `wrongCertificate` or `unsupportedKey`.
     public init(certificate: Data, signing sign: @escaping @Sendable (Request) throws -> [UInt8]) throws(SigningError) {
         let read = try TrustServerKey.certificate(in: certificate)
@@ -50,9 +50,9 @@ public struct OutsideTrustServerKey: TrustServerDocumentSigner {
         self.sign = sign
     }
 
-    /// Has content signed.
-    /// - Throws: ``SigningError`` `signerFailed`, with what the closure said, and `wrongSignature` if what it returned
-    ///   does not verify.
+    /// Signs content with the external key.
+    /// - Throws: ``SigningError`` `signerFailed`, with the closure's error, and `wrongSignature` if the returned
+    ///   signature does not verify.
     public func sign(_ content: Data, at time: Date) throws(SigningError) -> Data {
         let isRSA = if case .rsa = publicKey { true } else { false }
         return try TrustServerKey.message(

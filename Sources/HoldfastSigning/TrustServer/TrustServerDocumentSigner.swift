@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What signs documents of a trust server: a ``TrustServerKey``, or an ``OutsideTrustServerKey`` in a token, a hardware
+/// A signer of trust-server documents: a ``TrustServerKey``, or an ``OutsideTrustServerKey`` in a token, a hardware
 /// security module or a key service.
 public protocol TrustServerDocumentSigner: Sendable {
     /// The DER of the certificate, with which clients are configured.
@@ -8,7 +8,7 @@ public protocol TrustServerDocumentSigner: Sendable {
 
     /// Signs content (CMS SignedData, RFC 5652).
     /// - Parameters:
-    ///   - content: any octets.
+    ///   - content: any bytes.
     ///   - time: the signing time, in whole seconds.
     /// - Returns: the DER of a SignedData that contains the content and the certificate.
     /// - Throws: ``SigningError``.

@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// What a trust server publishes about one host: fingerprints and keys, in the form of the document.
+/// The entry of one host in a trust-server document: fingerprints and keys, in the form of the document.
 public struct TrustServerHost: Sendable, Hashable {
     /// The host, without its port.
     public let hostname: String
@@ -14,7 +14,7 @@ public struct TrustServerHost: Sendable, Hashable {
     /// When a path was last validated for the host, in whole seconds.
     public let validated: Date
 
-    /// States what a document says about a host. ``TrustServerDraft/signed(by:limits:)`` refuses what clients would.
+    /// Makes an entry. ``TrustServerDraft/signed(by:limits:)`` refuses entries that clients would refuse.
     /// - Parameters:
     ///   - hostname: the host, without its port.
     ///   - port: the port.
@@ -41,7 +41,7 @@ public struct TrustServerHost: Sendable, Hashable {
 /// Pins that every host of a document gets in addition to its own: those of keys and certificates that are ready to
 /// replace the ones in use.
 public struct TrustServerBackups: Sendable, Hashable {
-    /// The most backup pins of one kind that clients accept beside a host's own pins.
+    /// Maximum number of backup pins of one kind that clients accept in addition to a host's own pins.
     public static let maximumPins = 128
 
     /// The SHA-256 of each certificate, in lower-case hexadecimal.
@@ -49,11 +49,11 @@ public struct TrustServerBackups: Sendable, Hashable {
     /// The DER of each SubjectPublicKeyInfo, in Base64.
     public let publicKeys: [String]
 
-    /// No backups.
+    /// Makes an empty set of backups.
     public init() { self.init(fingerprints: [], publicKeys: []) }
 
-    /// Makes backups from certificates, whose keys are included, and from separate keys. Of a Merkle Tree Certificate
-    /// (`X509Certificate.isMerkleTreeCertificate`) the key alone is included.
+    /// Makes backups from certificates, whose keys are included, and from separate keys. Only the key of a Merkle Tree
+    /// Certificate (`X509Certificate.isMerkleTreeCertificate`) is included.
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
         self.init(
             fingerprints: certificates.filter { !$0.isMerkleTreeCertificate }.map(TrustServerHost.fingerprint),

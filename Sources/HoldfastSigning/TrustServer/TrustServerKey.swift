@@ -37,8 +37,8 @@ public struct TrustServerKey: Sendable {
     ///     files are named after the customer.
     ///   - kind: the kind of key.
     ///   - time: when the certificate becomes valid.
-    ///   - lifetime: how long the certificate is valid, in whole seconds: 20 years by default, a day at least, and
-    ///     100 years at most. Clients compare its octets, and only report that it has expired.
+    ///   - lifetime: how long the certificate is valid, in whole seconds: 20 years by default, at least one day, and at
+    ///     most 100 years. Clients compare its bytes, and only report that it has expired.
     /// - Throws: ``SigningError``.
     public init(
         customer: String, kind: Kind, at time: Date, lifetime: Duration = .seconds(20 * 31_557_600)
@@ -61,7 +61,7 @@ public struct TrustServerKey: Sendable {
                 DERText.sequence([DERText.objectIdentifier(Identifier.commonName), DERText.utf8String(customer)])
             ])
         ])
-        // 0x40 keeps the number positive and its encoding 16 octets long (RFC 5280 4.1.2.2).
+        // 0x40 keeps the number positive and its encoding 16 bytes long (RFC 5280 4.1.2.2).
         let serial = DERText.integer(
             [UInt8.random(in: 0x40...0x7F)] + (1..<16).map { _ in UInt8.random(in: .min ... .max) })
         let algorithm = Self.certificateAlgorithm(of: secret)
@@ -110,7 +110,7 @@ public struct TrustServerKey: Sendable {
         return read
     }
 
-    /// How a message names its signer (RFC 5652 10.2.4).
+    /// The form in which a message names its signer (RFC 5652 10.2.4).
     static func issuerAndSerialNumber(of certificate: X509Certificate) -> [UInt8] {
         DERText.sequence([Array(certificate.issuer.der), DERText.integer(Array(certificate.serialNumber))])
     }
@@ -134,10 +134,10 @@ public struct TrustServerKey: Sendable {
         return PEMDocument(type: "PRIVATE KEY", derBytes: [UInt8](der)).pemString + "\n"
     }
 
-    /// Signs content. The signature covers the attributes contentType, signingTime and messageDigest, with SHA-256. RSA
-    /// is named `rsaEncryption`, as openssl does.
+    /// Signs content. The signature covers the attributes contentType, signingTime and messageDigest, with SHA-256. The
+    /// RSA algorithm is named `rsaEncryption`, as in openssl.
     /// - Parameters:
-    ///   - content: any octets. Its CMS type is `data`.
+    ///   - content: any bytes. The CMS type is `data`.
     ///   - time: the signing time, in whole seconds.
     /// - Returns: the DER of a CMS SignedData that contains the content and the certificate.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
@@ -148,7 +148,7 @@ public struct TrustServerKey: Sendable {
         }
     }
 
-    /// Puts the signed message together.
+    /// Assembles the signed message.
     static func message(
         _ content: Data, at time: Date, certificate: Data, _ issuerAndSerialNumber: [UInt8], isRSA: Bool,
         signing sign: ([UInt8]) throws(SigningError) -> [UInt8]
@@ -164,7 +164,7 @@ public struct TrustServerKey: Sendable {
             attribute(Identifier.messageDigest, DERText.octetString(Array(SHA256.hash(data: content)))),
         ]
         let signed = DERText.set(attributes)
-        // The signature covers the attributes with the identifier of a SET; the message has them with that of [0] (RFC
+        // The signature covers the attributes with the tag of a SET; the message contains them with the tag [0] (RFC
         // 5652 5.4).
         let sent = [0xA0] + signed.dropFirst()
         let algorithm =
@@ -243,7 +243,7 @@ public struct TrustServerKey: Sendable {
     }
 
     private static func seconds(_ time: Date) -> Int64 {
-        // A certificate cannot state a time that is not a number; it gets the beginning of 1970.
+        // A certificate cannot state a time that is not a number; use the beginning of 1970 instead.
         time.wholeSeconds == .max ? 0 : time.wholeSeconds
     }
 
@@ -263,6 +263,6 @@ public struct TrustServerKey: Sendable {
 }
 
 extension TrustServerKey: CustomStringConvertible {
-    /// Reveals nothing about the key, so that no log contains it.
+    /// A fixed text, so that logs never contain the key.
     public var description: String { "the private key of a trust server" }
 }

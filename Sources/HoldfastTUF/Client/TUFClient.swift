@@ -22,15 +22,15 @@ public struct TUFClient: Sendable {
     private let clock: any WallClock
     let meter: WorkMeter
 
-    /// Makes a client. It reads and downloads nothing yet.
+    /// Makes a client. It reads and downloads nothing.
     /// - Parameters:
-    ///   - store: where trusted metadata is kept.
-    ///   - source: where the files of the repository come from.
+    ///   - store: the storage for trusted metadata.
+    ///   - source: provides the files of the repository.
     ///   - trustedRoot: the root that the application shipped with, from which every update proceeds to the newest.
     ///     Without one, updates begin with what ``initialize(root:)`` or an earlier update has stored: then the store
     ///     is trusted.
-    ///   - settings: how much the repository may demand.
-    ///   - clock: tells the time at which an update begins.
+    ///   - settings: the limits for what the repository may demand.
+    ///   - clock: provides the time at which an update begins.
     public init(
         store: any MetadataStore, source: any RepositorySource, trustedRoot: Data? = nil,
         settings: TUFSettings = TUFSettings(), clock: any WallClock = SystemWallClock()

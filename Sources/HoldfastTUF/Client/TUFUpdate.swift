@@ -8,7 +8,7 @@ public struct TUFUpdate: Sendable {
     let snapshot: SnapshotMetadata
     let targets: TargetsMetadata
 
-    /// Looks up a target (section 5.6.7). On the way it downloads the metadata of delegated roles.
+    /// Looks up a target (section 5.6.7). The search downloads the metadata of delegated roles.
     /// - Parameter name: the target's name, exactly as the metadata lists it.
     /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for the target lists it, `malformed` if the
     ///   role that lists it gives no SHA-256, SHA-384 or SHA-512.

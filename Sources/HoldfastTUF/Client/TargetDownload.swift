@@ -1,6 +1,6 @@
 import Foundation
 
-/// Section 5.7: where the repository has a target, and whether the download matches the metadata.
+/// Section 5.7: where the repository has a target, and if the download matches the metadata.
 struct TargetDownload {
     let target: TUFTarget
     let consistentSnapshot: Bool
@@ -22,7 +22,7 @@ struct TargetDownload {
         return RepositoryFile(kind: .target, path: folders + prefix + QuotedName.path(last))
     }
 
-    /// The most bytes that are accepted: the length that the metadata states.
+    /// Maximum number of bytes: the length that the metadata states.
     func limit() throws(TUFError) -> Int {
         guard target.length <= settings.targetBytes else {
             throw TUFError(

@@ -10,7 +10,7 @@ public struct HTTPRepositorySource: RepositorySource {
     /// Makes a source.
     /// - Parameters:
     ///   - metadata: the URL of the folder with the metadata.
-    ///   - targets: the URL of the folder with the targets; nil if none are downloaded.
+    ///   - targets: the URL of the folder with the targets; nil if no target is downloaded.
     ///   - provider: downloads the files, and decides which URLs are allowed.
     public init(metadata: URL, targets: URL? = nil, provider: any RemoteDataProvider) {
         self.metadata = Self.folder(metadata)

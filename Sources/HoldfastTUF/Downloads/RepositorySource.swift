@@ -16,12 +16,12 @@ public struct RepositoryFile: Sendable, Hashable {
     public let path: String
 }
 
-/// Where the files of a repository come from. It need not be trusted: whatever it returns is verified.
+/// Provides the files of a repository. It need not be trusted: everything it returns is verified.
 public protocol RepositorySource: Sendable {
-    /// A file; nil if the server has none (HTTP status 404 or 403).
+    /// A file; nil if the server does not have it (HTTP status 404 or 403).
     /// - Parameters:
     ///   - file: the file.
-    ///   - limit: the most bytes that are accepted; if more arrive, the source throws an error.
+    ///   - limit: the maximum number of bytes; if more arrive, the source throws an error.
     /// - Throws: any error if the source could not find out whether the server has the file.
     func data(of file: RepositoryFile, atMost limit: Int) async throws -> Data?
 }

@@ -6,7 +6,7 @@ struct Fields {
     /// The path of the object, for errors.
     private let place: String
 
-    /// - Throws: ``TUFError`` `malformed` if there is no object.
+    /// - Throws: ``TUFError`` `malformed` if the object is missing.
     init(_ tree: JSONTree?, _ place: String) throws(TUFError) {
         guard let tree else { throw TUFError(.malformed, expected: "the field \(place)", found: "none") }
         guard case .object = tree else {
@@ -48,7 +48,7 @@ struct Fields {
         return elements
     }
 
-    /// An array of texts in which no text occurs twice.
+    /// An array of distinct texts.
     func distinctTexts(_ key: StaticString, atMost limit: Int = .max) throws(TUFError) -> [[UInt8]] {
         let texts = try texts(key)
         guard texts.count <= limit else { throw wrong(key, "at most \(limit) texts", "\(texts.count)") }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Octets in hexadecimal, as metadata writes hashes, signatures and some keys.
+/// Bytes in hexadecimal, as metadata writes hashes, signatures and some keys.
 package enum HexText {
     /// Reads digits in either case; nil for an odd number of digits, or if something is not a digit.
     package static func octets(of text: some Collection<UInt8>) -> [UInt8]? {

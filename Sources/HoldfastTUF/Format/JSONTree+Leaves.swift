@@ -2,20 +2,20 @@ import Crypto
 import Holdfast
 
 extension JSONTree {
-    /// A value that has no others in it, for people who have to read everything that is in a file.
+    /// A value without nested values, for people who have to read the whole content of a file.
     package struct Leaf: Sendable, Equatable {
-        /// The names and numbers on the way to it, such as `targets."pins.json".length`.
+        /// The names and indices that lead to the value, such as `targets."pins.json".length`.
         package let path: String
-        /// Its canonical JSON. Of a long one, the beginning and the SHA-256.
+        /// The canonical JSON of the value. For a long value, the beginning and the SHA-256.
         package let text: String
     }
 
-    /// The longest value that is written in full, in octets: a public key of RSA with 4,096 bits in PEM has 800.
+    /// The longest value that is written in full, in bytes. An RSA public key of 4,096 bits in PEM has 800.
     private static let longestText = 1_000
 
     /// Every value, in the order of canonical JSON. An object or an array without members is a value as well.
     /// - Parameters:
-    ///   - isLeftOut: whether a value, and what is in it, is left out.
+    ///   - isLeftOut: whether a value, with its nested values, is left out.
     ///   - isDigested: whether only the SHA-256 of a value is written.
     package func leaves(
         except isLeftOut: ([[UInt8]]) -> Bool = { _ in false },

@@ -2,7 +2,7 @@ extension JSONTree {
     /// Makes a text.
     package init(text: String) { self = .text(Array(text.utf8)[...]) }
 
-    /// Makes an object. If two members have the same key, the later one counts.
+    /// Makes an object. If two members have the same key, the later one is used.
     package init(members: [(key: [UInt8], value: JSONTree)]) {
         var values: [[UInt8]: JSONTree] = [:]
         for member in members { values[member.key] = member.value }
@@ -15,7 +15,7 @@ extension JSONTree {
         self.init(members: fields.map { (Array($0.key.description.utf8), $0.value) })
     }
 
-    /// A copy of the object with new values for some members, or with new members; the others stay as they are.
+    /// A copy of the object with new values for some members, or with new members; the others are unchanged.
     package func setting(_ fields: KeyValuePairs<StaticString, JSONTree>) -> JSONTree {
         JSONTree(members: members + fields.map { (Array($0.key.description.utf8), $0.value) })
     }
@@ -32,8 +32,8 @@ extension JSONTree {
     /// and texts escape only the quotation mark and the backslash.
     package var canonical: [UInt8] { written(escapingControls: false) }
 
-    /// JSON as it is served (RFC 8259): canonical JSON with its control characters escaped, since no reader of JSON
-    /// accepts them as they are.
+    /// JSON for transport (RFC 8259): canonical JSON with its control characters escaped, because JSON readers reject
+    /// unescaped ones.
     package var json: [UInt8] { written(escapingControls: true) }
 
     private func written(escapingControls: Bool) -> [UInt8] {

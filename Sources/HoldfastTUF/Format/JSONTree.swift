@@ -1,9 +1,9 @@
 import Holdfast
 
-/// Metadata as it was served, with unknown fields, because the signature covers all of it.
+/// Metadata as it was served, including unknown fields, because the signature covers all of it.
 ///
-/// Texts are octets. Members are sorted by the octets of their keys: this finds duplicate keys however they are
-/// escaped, and it is the order of canonical JSON.
+/// Texts are bytes. Members are sorted by the bytes of their keys: this order finds duplicate keys however they are
+/// escaped, and is the order of canonical JSON.
 package enum JSONTree: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package let key: ArraySlice<UInt8>

@@ -4,14 +4,14 @@ import Holdfast
 
 /// Encodes names that others chose, so that they are safe in URLs and as file names.
 enum QuotedName {
-    /// The longest encoded name, in octets. File systems allow 255, and callers add prefixes and suffixes.
+    /// The longest encoded name, in bytes. File systems allow 255, and callers add prefixes and suffixes.
     private static let longestFile = 200
 
     /// One part of a URL's path. Everything except RFC 3986's unreserved characters (section 2.3) is percent-encoded,
     /// slashes too.
     static func part(_ name: some Sequence<UInt8>) -> String { encoded(name) { isUnreserved($0) } }
 
-    /// A path in a URL. Slashes stay, and so does what is percent-encoded already.
+    /// A path in a URL. Slashes and percent-encoded bytes are unchanged.
     static func path(_ name: some Sequence<UInt8>) -> String {
         encoded(name) { isUnreserved($0) || pathCharacters.contains($0) }
     }
@@ -50,6 +50,6 @@ enum QuotedName {
 }
 
 extension [UInt8] {
-    /// The octets as text for messages: the first 200 octets, quoted.
+    /// The text for messages: the first 200 bytes, quoted.
     var quotedName: String { String(decoding: prefix(200), as: UTF8.self).quoted }
 }

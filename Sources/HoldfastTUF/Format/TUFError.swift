@@ -11,7 +11,7 @@ public struct TUFError: HoldfastError {
     public let subject: String?
     /// The section of the specification that requires the check, if one does.
     public let section: String?
-    /// What would have been right, what was found instead, and what to do.
+    /// The expected value, the value that was found, and the fix.
     public let facts: ErrorFacts
 
     init(_ code: Code, of subject: String? = nil, section: String? = nil, expected: String, found: String) {
@@ -21,30 +21,30 @@ public struct TUFError: HoldfastError {
         facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
     }
 
-    /// Takes over an error of the strict JSON reader.
+    /// Makes an error from an error of the strict JSON reader.
     init(reading error: DocumentError) {
         let found = error.field.map { "\(error.found) (field \($0.quoted))" } ?? error.found
         self.init(error.code == .tooLarge ? .tooLarge : .malformed, expected: error.expected, found: found)
     }
 
-    /// The same error with a subject and a section, if the code that threw it did not know them.
+    /// Adds a subject and a section to the error, unless it has them already.
     func about(_ subject: String, section: String) -> TUFError {
         TUFError(
             code, of: self.subject ?? subject, section: self.section ?? section, expected: expected, found: found)
     }
 }
 
-// What helps against several of them.
+// Remedies of several errors.
 private let publishAnew =
     "Do not use the file; have the repository publish it again with a tool that follows the specification."
 private let tryLater =
     "Try again later; if it persists, the repository is broken, or somebody serves old or altered files."
 
 extension TUFError.Code {
-    // About what was served or stored
+    // Served or stored files
     /// Not JSON, not in the form of section 4, or ambiguous: an object has a key twice, or a number has a fraction.
     public static var malformed: Self { Self(publishAnew) }
-    /// More bytes than the limit, or than the metadata says.
+    /// More bytes than the limit, or than the metadata states.
     public static var tooLarge: Self {
         Self("Check that the URL leads to the repository, or raise the client's limits.")
     }
@@ -88,10 +88,10 @@ extension TUFError.Code {
     /// A name that cannot be part of a URL.
     public static var unusableName: Self { Self("Give the target a name without empty, `.` and `..` parts.") }
 
-    // About the network and the store
-    /// The server does not have a file that is needed, or cannot be reached.
+    // Network and storage
+    /// The server does not have a required file, or cannot be reached.
     public static var unavailable: Self { Self("Check the network and the URL, and try again later.") }
-    /// There is no trusted root to start from.
+    /// The client has no trusted root to start from.
     public static var noTrustedRoot: Self { Self("Initialize the client with the root metadata of the repository.") }
     /// The stored metadata cannot be read or replaced.
     public static var storage: Self { Self("Check the folder's permissions and the free disk space.") }

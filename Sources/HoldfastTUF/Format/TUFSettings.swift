@@ -1,5 +1,5 @@
-/// How much a repository may demand of its client. When an update exceeds a limit, it ends with an error; what was
-/// trusted until then stays trusted.
+/// Limits for what a repository may demand of its client. If an update exceeds a limit, it ends with an error; the
+/// state that was trusted until then stays trusted.
 public struct TUFSettings: Sendable, Hashable {
     /// A signature algorithm of metadata.
     public enum SignatureScheme: String, Sendable, Hashable, CaseIterable {
@@ -15,35 +15,36 @@ public struct TUFSettings: Sendable, Hashable {
         case rsaPKCS1
     }
 
-    /// How many newer root files one update may download (section 5.3.3). The next update continues from there.
+    /// Maximum number of newer root files that one update downloads (section 5.3.3). The next update continues from
+    /// there.
     public var rootRotations: Int
-    /// How many delegated roles one search may visit (section 5.6.7.1).
+    /// Maximum number of delegated roles that one search visits (section 5.6.7.1).
     public var delegations: Int
-    /// The largest root file, in bytes.
+    /// Maximum size of a root file, in bytes.
     public var rootBytes: Int
-    /// The largest timestamp file, in bytes.
+    /// Maximum size of a timestamp file, in bytes.
     public var timestampBytes: Int
-    /// The largest snapshot file, in bytes.
+    /// Maximum size of a snapshot file, in bytes.
     public var snapshotBytes: Int
-    /// The largest file of the targets role, or of a delegated role, in bytes.
+    /// Maximum size of a file of the targets role, or of a delegated role, in bytes.
     public var targetsBytes: Int
-    /// The largest target, in bytes. A target is held in memory while it is downloaded.
+    /// Maximum size of a target, in bytes. A target is held in memory while it is downloaded.
     public var targetBytes: Int
-    /// How many steps one search may spend on comparing a target's name with the patterns of delegations.
+    /// Maximum number of steps that one search may use to compare a target's name with the patterns of delegations.
     public var patternSteps: Int
-    /// The signature algorithms that count; by default all of them. Keys for other algorithms verify nothing.
+    /// The accepted signature algorithms; by default all of them. Keys for other algorithms verify nothing.
     public var signatureSchemes = Set(SignatureScheme.allCases)
 
-    /// Sets the limits; negative numbers count as 0. The defaults are lower than those of python-tuf.
+    /// Sets the limits; negative numbers are treated as 0. The defaults are lower than those of python-tuf.
     /// - Parameters:
-    ///   - rootRotations: how many newer root files one update may download.
-    ///   - delegations: how many delegated roles one search may visit.
-    ///   - rootBytes: the largest root file, in bytes.
-    ///   - timestampBytes: the largest timestamp file, in bytes.
-    ///   - snapshotBytes: the largest snapshot file, in bytes.
-    ///   - targetsBytes: the largest file of the targets role or of a delegated role, in bytes.
-    ///   - targetBytes: the largest target, in bytes.
-    ///   - patternSteps: how many steps one search may spend on comparing names with patterns.
+    ///   - rootRotations: maximum number of newer root files in one update.
+    ///   - delegations: maximum number of delegated roles in one search.
+    ///   - rootBytes: maximum size of a root file, in bytes.
+    ///   - timestampBytes: maximum size of a timestamp file, in bytes.
+    ///   - snapshotBytes: maximum size of a snapshot file, in bytes.
+    ///   - targetsBytes: maximum size of a file of the targets role or of a delegated role, in bytes.
+    ///   - targetBytes: maximum size of a target, in bytes.
+    ///   - patternSteps: maximum number of steps to compare names with patterns in one search.
     public init(
         rootRotations: Int = 64, delegations: Int = 16, rootBytes: Int = 128 << 10, timestampBytes: Int = 8 << 10,
         snapshotBytes: Int = 512 << 10, targetsBytes: Int = 1 << 20, targetBytes: Int = 8 << 20,
@@ -65,10 +66,10 @@ public struct TUFSettings: Sendable, Hashable {
         rootRotations: 256, delegations: 32, rootBytes: 512_000, timestampBytes: 16_384, snapshotBytes: 2_000_000,
         targetsBytes: 5_000_000, targetBytes: 1 << 30, patternSteps: 100_000_000)
 
-    /// The longest name of a role or a target, in octets.
+    /// The longest name of a role or a target, in bytes.
     static let nameBytes = 1_024
-    /// The longest key of a JSON object, in octets. The longest keys in use are names of targets.
+    /// The longest key of a JSON object, in bytes. The longest keys in use are names of targets.
     static let keyBytes = 4_096
-    /// How many keys one role may have. The largest published roots have five.
+    /// Maximum number of keys of one role. The largest published roots have five.
     static let keysOfRole = 128
 }

@@ -1,4 +1,4 @@
-/// Who signs a role: key ids, the keys that they name, and how many of them must sign (sections 4.3, 4.5).
+/// The signers of a role: key ids, the keys that they name, and how many of them must sign (sections 4.3, 4.5).
 package struct Delegator: Sendable {
     let role: RoleName
     package let keyIDs: [[UInt8]]
@@ -69,15 +69,15 @@ package struct Delegator: Sendable {
     /// The scheme or the kind of one of the role's keys, if no signature is verified with it; nil for other keys.
     package func unsupportedName(ofKey id: [UInt8]) -> String? { keys[id]?.unsupportedName }
 
-    /// The signatures of a role's keys that do not count.
+    /// The signatures of a role's keys that are not accepted.
     private struct UncountedSignatures {
-        /// Those that do not verify.
+        /// The number of signatures that do not verify.
         var invalid = 0
-        /// Those that cannot be verified.
+        /// The number of signatures that cannot be verified.
         private var unsupported = 0
         private var names: [String] = []
 
-        /// Names in one message; a role may have many keys.
+        /// Maximum number of names in one message; a role may have many keys.
         private static let maximumNames = 4
 
         mutating func add(unsupported name: String) {
@@ -87,8 +87,8 @@ package struct Delegator: Sendable {
             }
         }
 
-        /// Whether the file may be authentic: no signature contradicts that, and those that cannot be verified would
-        /// make up the threshold.
+        /// Whether the file may be authentic: no signature is invalid, and those that cannot be verified would complete
+        /// the threshold.
         func explain(missing: Int) -> Bool { invalid == 0 && unsupported >= missing }
 
         var text: String {
@@ -97,7 +97,7 @@ package struct Delegator: Sendable {
         }
     }
 
-    /// Whether `next` lacks one of this role's keys: then the role's keys were rotated (section 5.3.11).
+    /// Whether `next` lacks one of this role's keys, which means that they were rotated (section 5.3.11).
     func isRotated(in next: Delegator) -> Bool {
         let remaining = Set(next.keys.values.compactMap(\.identity))
         return keys.values.contains { $0.identity.map { !remaining.contains($0) } ?? false }

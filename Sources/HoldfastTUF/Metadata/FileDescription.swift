@@ -1,7 +1,7 @@
 import Crypto
 import Holdfast
 
-/// What trusted metadata says about a file: its length and its hashes (sections 4.4, 4.5).
+/// The length and the hashes that trusted metadata states for a file (sections 4.4, 4.5).
 struct FileDescription: Sendable {
     enum Algorithm: String, Sendable, CaseIterable {
         case sha256, sha384, sha512
@@ -18,8 +18,8 @@ struct FileDescription: Sendable {
     static let algorithms = "SHA-256, SHA-384 or SHA-512"
 
     let length: Int?
-    /// The hashes by known algorithms, in the order in which they were served. A target that has none of them can be
-    /// listed, but never used: nothing would prove its content. The targets next to it are unaffected.
+    /// The hashes by known algorithms, in the order in which they were served. A target without any of them can be
+    /// listed but never used, because nothing would prove its content. It does not affect the other targets.
     let hashes: [(algorithm: Algorithm, digest: [UInt8])]
     /// Whether the hashes alone prove the content. Metadata has signatures too.
     private let needsHash: Bool
@@ -49,7 +49,7 @@ struct FileDescription: Sendable {
         hashes = known
     }
 
-    /// The digest before the file's name with consistent snapshots; any of the file's digests will do (section 6.2).
+    /// The digest before the file's name with consistent snapshots; any of the file's digests is correct (section 6.2).
     var prefix: String? { hashes.first.map { HexText.text(of: $0.digest) } }
 
     /// Requires a hash by a known algorithm if nothing else proves the content: without one, the server or the
@@ -80,7 +80,7 @@ struct FileDescription: Sendable {
     }
 }
 
-/// What a timestamp or a snapshot says about a metadata file (sections 4.4, 4.6).
+/// The entry for a metadata file in a timestamp or a snapshot (sections 4.4, 4.6).
 struct MetadataDescription: Sendable {
     let version: Int64
     let file: FileDescription

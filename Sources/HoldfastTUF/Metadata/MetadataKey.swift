@@ -55,13 +55,13 @@ package struct MetadataKey: Sendable {
         return VerificationKey(der: der)
     }
 
-    /// Equal for equal keys, whatever their ids. nil for a key that verifies nothing.
+    /// Equal for equal keys, even if their ids differ; nil for a key that verifies nothing.
     package var identity: [UInt8]? { unsupportedName == nil ? key?.identity : nil }
 
-    /// The key as pins name it; nil for a key that verifies nothing.
+    /// The pin of the key; nil for a key that verifies nothing.
     package var pin: Pin? { key.flatMap { try? Pin.publicKey(spkiDER: $0.subjectPublicKeyInfo) } }
 
-    /// The algorithm of its signatures.
+    /// The algorithm of the key's signatures.
     package var signatureScheme: TUFSettings.SignatureScheme {
         switch scheme {
         case .ed25519: .ed25519
@@ -79,7 +79,7 @@ package struct MetadataKey: Sendable {
 }
 
 extension VerificationKey {
-    /// Reads the 32 octets of an Ed25519 key (RFC 8032); nil for anything else.
+    /// Reads the 32 bytes of an Ed25519 key (RFC 8032); nil for anything else.
     fileprivate init?(ed25519 octets: [UInt8]) {
         guard octets.count == 32 else { return nil }
         self.init(der: [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00] + octets)

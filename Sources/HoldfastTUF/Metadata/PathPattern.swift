@@ -42,7 +42,7 @@ struct PathPattern {
         return true
     }
 
-    /// Backtracks only to the last star: whatever an earlier star could match, the last one can match too.
+    /// Backtracks only to the last star: the last star can match everything that an earlier star could match.
     private static func matches(
         _ text: [Unicode.Scalar], _ tokens: [Token], _ meter: WorkMeter
     ) throws(TUFError) -> Bool {
@@ -96,7 +96,7 @@ struct PathPattern {
         return tokens
     }
 
-    /// A bracket that is never closed matches itself. The first character of a set may be a closing bracket.
+    /// An unclosed bracket matches itself. The first character of a set may be a closing bracket.
     private static func set(in part: [Unicode.Scalar], at start: Int) -> (Token, end: Int)? {
         var first = start + 1
         let isNegated = first < part.count && part[first] == "!"

@@ -2,10 +2,10 @@ import Holdfast
 
 /// A metadata file that was read but not yet verified (section 4.2).
 package struct SignedFile: Sendable {
-    /// The file as it was served. It is stored like this.
+    /// The file as it was served, which is also how it is stored.
     let octets: [UInt8]
     package let signed: JSONTree
-    /// The octets that the signatures cover: canonical JSON.
+    /// The bytes that the signatures cover: canonical JSON.
     package let canonical: [UInt8]
     /// Signatures by key id. A signature is empty if it is not hexadecimal, or if the keyholder has not signed yet.
     package let signatures: [[UInt8]: [UInt8]]

@@ -1,7 +1,7 @@
 /// Snapshot (section 4.4): the version of each targets role.
 struct SnapshotMetadata: Sendable {
     let common: CommonFields
-    /// What the snapshot says about each role, by `ROLE.json`.
+    /// The snapshot's entries for the roles, by `ROLE.json`.
     let roles: [[UInt8]: MetadataDescription]
 
     init(_ file: SignedFile) throws(TUFError) {

@@ -1,13 +1,13 @@
 import Holdfast
 
-/// Counts the work that a repository's metadata causes, and ends what exceeds the settings.
+/// Counts the work that a repository's metadata causes, and ends work that exceeds the settings.
 final class WorkMeter: Sendable {
     struct Counts: Sendable, Equatable {
-        /// Signatures that were verified.
+        /// The number of verified signatures.
         var verifications = 0
-        /// Steps of matching names with patterns in the current search.
+        /// The number of steps to match names with patterns in the current search.
         var patternSteps = 0
-        /// Files that were requested.
+        /// The number of requested files.
         var requests = 0
     }
 

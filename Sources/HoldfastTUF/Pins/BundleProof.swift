@@ -1,8 +1,8 @@
 package import Foundation
 import Holdfast
 
-/// Verifies a bundle by itself, from a trusted root on and without the network: the steps of an update (sections 5.2 to
-/// 5.7), for bundles that were stored and for those that an application ships.
+/// Verifies a bundle by itself, from a trusted root and without the network: the steps of an update (sections 5.2 to
+/// 5.7), for stored bundles and for those that an application ships.
 struct BundleProof {
     /// The versions of the metadata that proves a pin file.
     struct Versions: Sendable, Hashable {
@@ -11,8 +11,7 @@ struct BundleProof {
         let snapshot: Int64
         let targets: Int64
 
-        /// A newer root may bring lower versions: that is how a repository recovers after somebody drove its versions
-        /// up.
+        /// A newer root may bring lower versions: this is how a repository recovers from a fast-forward attack.
         func isOlder(than other: Versions) -> Bool { (root, targets) < (other.root, other.targets) }
     }
 
@@ -22,7 +21,8 @@ struct BundleProof {
 
     /// - Parameters:
     ///   - start: the time with which expirations are compared.
-    ///   - renewed: the time with which those of timestamp and snapshot are compared, if a machine signs both anew.
+    ///   - renewed: the time with which the expirations of timestamp and snapshot are compared, if a machine re-signs
+    ///     both.
     /// - Returns: the pin file, the versions, and the expirations of the metadata, in seconds since 1970.
     func proved(
         _ bundle: RepositoryBundle, at start: UpdateStart, renewed: UpdateStart? = nil
@@ -49,8 +49,8 @@ struct BundleProof {
         )
     }
 
-    /// Verifies what a client kept of a bundle that another has replaced, without the timestamp and the snapshot that said
-    /// then that it was the newest: nobody stores those. Expirations do not matter.
+    /// Verifies the part of a replaced bundle that a client kept, without the timestamp and the snapshot that marked it
+    /// as the newest, because clients do not store those. Expirations are ignored.
     /// - Returns: the pin file, the versions, of which those of timestamp and snapshot are 0, and the expirations of root
     ///   and targets, in seconds since 1970.
     func kept(
@@ -96,12 +96,12 @@ struct BundleProof {
 }
 
 extension RepositoryBundle {
-    /// Verifies the bundle as a client that trusts a root does at a time. For people who look at a bundle.
+    /// Verifies the bundle as a client that trusts a root does at a given time. For tools that display a bundle.
     /// - Returns: the name of the pin file in the repository, quoted for messages.
     /// - Throws: ``TUFError``.
     package func prove(from root: Data, at time: Date) throws(TUFError) -> String {
         let settings = TUFSettings.pythonTUF
-        // A client knows the target's name from its configuration. Here the metadata says which name these octets have.
+        // A client knows the target's name from its configuration. Here the metadata states the name of these bytes.
         let listed =
             try targets.flatMap { data throws(TUFError) in
                 try TargetsMetadata(SignedFile([UInt8](data), maximumBytes: settings.targetsBytes)).targets
@@ -120,7 +120,7 @@ extension RepositoryBundle {
 }
 
 extension TargetsMetadata {
-    /// A target that this role lists itself. Delegated roles have no say about pins.
+    /// A target that this role lists itself. Delegated roles are ignored for pins.
     func own(_ name: String) throws(TUFError) -> TUFTarget {
         guard let description = targets[Array(name.utf8)] else {
             throw TUFError(

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Serves the files of a repository from its bundle, so that the same workflow verifies them however they arrived.
+/// Serves the files of a repository from its bundle, so that the same workflow verifies bundled and downloaded files.
 struct BundleSource: RepositorySource {
     let bundle: RepositoryBundle
 
-    /// A file by its role. The workflow checks whether it has the version that it asked for.
+    /// A file by its role. The workflow checks whether it has the requested version.
     func data(of file: RepositoryFile, atMost limit: Int) async -> Data? {
         guard file.kind == .metadata else { return bundle.pins }
         // `ROLE.json` or `VERSION.ROLE.json`.

@@ -2,11 +2,11 @@ package import Foundation
 package import Holdfast
 
 extension PinBundle {
-    /// Verifies a bundle as an app does that requires no particular host: from a root on, at the clock's time.
+    /// Verifies a bundle as an app without required hosts does: from a root, at the clock's time.
     /// - Parameters:
-    ///   - data: the octets of the bundle.
+    ///   - data: the bytes of the bundle.
     ///   - root: the root metadata that the app shipped with.
-    ///   - clock: tells the time.
+    ///   - clock: provides the time.
     /// - Returns: the pin file. It meets all requirements for a signed pin file.
     /// - Throws: `StoreError`.
     package static func proved(

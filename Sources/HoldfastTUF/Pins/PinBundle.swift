@@ -3,17 +3,17 @@ public import Holdfast
 
 /// Makes `bundle.json`: a whole pin repository in one file, for servers that deliver it and apps that ship it.
 public enum PinBundle {
-    /// Downloads a repository as a client does, and puts the files that it verified into a bundle (docs/formats.md).
+    /// Downloads a repository as a client does, and writes the verified files into a bundle (docs/formats.md).
     ///
     /// If the repository does not verify, or its metadata has expired, no bundle is made. The contents of the pin file
     /// are not checked, because each app has its own floor.
     /// - Parameters:
-    ///   - source: where the files of the repository come from.
+    ///   - source: provides the files of the repository.
     ///   - root: the root metadata of the oldest build that is still supported. The bundle contains the roots after it.
     ///   - target: the name of the pin file in the repository.
-    ///   - settings: how much the repository may demand.
-    ///   - clock: tells the time.
-    /// - Returns: the octets of the bundle, JSON in UTF-8. The same repository always gives the same octets.
+    ///   - settings: the limits for what the repository may demand.
+    ///   - clock: provides the time.
+    /// - Returns: the bytes of the bundle, JSON in UTF-8. The same repository always gives the same bytes.
     /// - Throws: ``TUFError``.
     public static func data(
         of source: any RepositorySource, root: Data, target: String = "pins.json",

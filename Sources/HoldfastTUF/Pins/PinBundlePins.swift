@@ -1,20 +1,20 @@
 package import Foundation
 package import Holdfast
 
-/// The pins of a bundle as a client has them, for tools that check whether it would get in.
+/// The pins of a bundle as a client has them, for tools that check if the client could connect.
 package struct PinBundlePins: PinSource {
     private let pins: VerifiedPins
     private let proof: BundleProof
 
-    /// Verifies a bundle as it was verified when it was downloaded or shipped: expirations of metadata do not matter,
-    /// since they end refreshing, not pinning. See ``refusal(at:isRenewed:)``.
+    /// Verifies a bundle as it was verified when it was downloaded or shipped. Expirations of metadata are ignored,
+    /// because they end refreshing, not pinning. See ``refusal(at:isRenewed:)``.
     /// - Parameters:
-    ///   - data: the octets of the bundle.
+    ///   - data: the bytes of the bundle.
     ///   - root: the root metadata that the app shipped with.
-    ///   - latest: the latest issue time that counts.
-    ///   - grace: for a shipped bundle, the shortest time for which its pins stay valid after their `notAfter`.
-    ///   - isReplaced: whether another has taken its place, so that it may lack the timestamp and the snapshot with which
-    ///     clients verified it: a repository does not keep those.
+    ///   - latest: the latest accepted issue time.
+    ///   - grace: for a shipped bundle, the minimum time for which its pins stay valid after their `notAfter`.
+    ///   - isReplaced: whether another bundle has replaced it. It may then lack the timestamp and the snapshot with
+    ///     which clients verified it, because a repository does not keep those.
     /// - Throws: `StoreError`.
     package init(
         _ data: Data, root: Data, issuedUpTo latest: Date, grace: Duration = .zero, isReplaced: Bool = false
@@ -37,10 +37,10 @@ package struct PinBundlePins: PinSource {
 
     /// The pin file.
     package var file: PinFile { pins.file }
-    /// The first instants at which root, timestamp, snapshot and targets have expired; of a bundle without timestamp, only
-    /// root and targets.
+    /// The first instants at which root, timestamp, snapshot and targets have expired; for a bundle without a
+    /// timestamp, only root and targets.
     package var expirations: [Date] { pins.expirations }
-    /// The first instant at which the timestamp has expired; nil for a bundle without one.
+    /// The first instant at which the timestamp has expired; nil for a bundle without a timestamp.
     package var timestampEnd: Date? { pins.bundle.timestamp == nil ? nil : expirations.dropFirst().first }
     /// The first instant of the grace period.
     package var graceBegins: Date { pins.graceBegins }
@@ -51,8 +51,8 @@ package struct PinBundlePins: PinSource {
 
     package var mayAdmitWithoutPins: Bool { true }
 
-    /// Why a client that begins at a time, with nothing but its root, gets no pins from the bundle; nil if it gets them.
-    /// - Parameter isRenewed: whether a machine signs timestamp and snapshot anew, so that they do not expire.
+    /// Why a client that starts at a time, with only its root, gets no pins from the bundle; nil if it gets them.
+    /// - Parameter isRenewed: whether a machine re-signs timestamp and snapshot, so that they do not expire.
     package func refusal(at time: Date, isRenewed: Bool) -> TUFError? {
         do throws(TUFError) {
             _ = try proof.proved(
@@ -63,7 +63,7 @@ package struct PinBundlePins: PinSource {
         }
     }
 
-    /// Why a client that holds these pins keeps them at a time when it is served others; nil if it takes the others.
+    /// Why a client that holds these pins keeps them when it is served others; nil if it takes the others.
     package func refusal(of new: PinBundlePins, at time: Date) -> String? {
         if new.pins.versions.isOlder(than: pins.versions) { return "its metadata is older" }
         do throws(StoreError) {

@@ -1,9 +1,9 @@
 package import Holdfast
 
 extension PinFile {
-    /// Checks what the payload of a signed repository needs beyond the format's rules: it says when it was issued and
-    /// until when it counts. A file that an app ships may last as long as the app.
-    /// - Throws: ``PinFileError`` that names the first field that is missing, or that may not be there.
+    /// Checks the requirements for a payload of a signed repository that go beyond the format's rules: it must state
+    /// its issue time and the end of its validity. A file that an app ships may last as long as the app.
+    /// - Throws: ``PinFileError`` that names the first field that is missing or not allowed.
     package func checkSignedRequirements() throws(PinFileError) {
         let required = [("issuedAt", issuedAt != nil), ("notAfter", notAfter != nil), ("refresh", refresh != nil)]
         for (field, isThere) in required where !isThere {

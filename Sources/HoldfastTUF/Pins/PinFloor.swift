@@ -1,8 +1,8 @@
 import Foundation
 public import Holdfast
 
-/// What an app requires of every pin file, no matter who signed it. No document can weaken it, because it is compiled
-/// in.
+/// The requirements of an app for every pin file, no matter who signed it. No document can weaken them, because they
+/// are compiled in.
 ///
 /// A host that is not retired always needs two distinct pins, one of them a backup, and pins are SHA-256 hashes of
 /// keys; neither rule can be switched off.
@@ -11,19 +11,18 @@ public struct PinFloor: Sendable, Hashable {
     public var covered: [HostPattern]
     /// Hosts that a document may contain; nil for any.
     ///
-    /// Whatever else a document contains, the app uses only the policies that it asks for. Set a limit only if the
-    /// repository will never serve other hosts: builds that are already installed refuse a document with any other host
-    /// as a whole.
+    /// Whatever else a document contains, the app uses only the policies that it requests. Set a limit only if the
+    /// repository will never serve other hosts: installed builds refuse a whole document if it contains any other host.
     public var allowedHosts: [HostPattern]?
     /// Hosts to which reports may go; nil for any.
     public var allowedReportHosts: [HostPattern]?
-    /// The longest time from a document's `issuedAt` to the end of its pins, grace included; 400 days by default.
+    /// The maximum time from a document's `issuedAt` to the end of its pins, grace included; 400 days by default.
     public var longestValidity: Duration
     /// Whether pinning must be enforced for the hosts of ``covered``. If so, a document is refused if it sets mode
     /// `report`, or an `onExpiry` other than `failClosed`, for one of them. Otherwise a document whose pins have
     /// already expired when it is issued could switch enforcement off.
     public var requiresEnforcement: Bool
-    /// The signature algorithms that count on the repository's metadata; by default all except RSA with PKCS #1 v1.5.
+    /// The accepted signature algorithms of the repository's metadata; by default all except RSA with PKCS #1 v1.5.
     public var signatureSchemes: Set<TUFSettings.SignatureScheme>
 
     /// Makes a floor.
@@ -31,9 +30,9 @@ public struct PinFloor: Sendable, Hashable {
     ///   - covered: hosts for which every document must have an entry.
     ///   - allowedHosts: hosts that a document may contain; nil for any.
     ///   - allowedReportHosts: hosts to which reports may go; nil for any.
-    ///   - longestValidity: the longest time from `issuedAt` to the end of the pins, grace included.
+    ///   - longestValidity: the maximum time from `issuedAt` to the end of the pins, grace included.
     ///   - requiresEnforcement: whether covered hosts must be enforced.
-    ///   - signatureSchemes: the signature algorithms that count on metadata.
+    ///   - signatureSchemes: the accepted signature algorithms of metadata.
     public init(
         covering covered: [HostPattern], allowedHosts: [HostPattern]? = nil, allowedReportHosts: [HostPattern]? = nil,
         longestValidity: Duration = .seconds(400 * 86_400), requiresEnforcement: Bool = true,
@@ -70,14 +69,14 @@ public struct PinFloor: Sendable, Hashable {
         }
     }
 
-    /// How long the pins of a file last, for messages.
+    /// The validity of a file's pins, for messages.
     private static func validity(of file: PinFile) -> String {
         guard let issued = file.issuedAt, let end = file.end else { return "none" }
-        // Without the second that follows the last one.
+        // Exclude the second that follows the last one.
         return "\(text(.seconds(end.wholeSeconds - issued.wholeSeconds - 1))), until \(end.formatted(.iso8601))"
     }
 
-    /// Whole days if possible, because people think of seconds only below a day.
+    /// In whole days if possible, because seconds are only readable for times below a day.
     private static func text(_ duration: Duration) -> String {
         let seconds = duration.components.seconds
         let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -110,7 +109,7 @@ public struct PinFloor: Sendable, Hashable {
 }
 
 extension HostPattern {
-    /// Whether it matches every host that another one matches.
+    /// Whether the pattern matches every host that another one matches.
     package func covers(_ other: HostPattern) -> Bool {
         if self == other { return true }
         switch other.scope {
@@ -120,7 +119,7 @@ extension HostPattern {
         }
     }
 
-    /// Whether there is a host that both match.
+    /// Whether any host matches both patterns.
     package func overlaps(_ other: HostPattern) -> Bool {
         covers(other) || other.covers(self)
             // `*.example.com` and `**.a.example.com` both match `a.example.com`.

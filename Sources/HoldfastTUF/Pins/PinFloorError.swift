@@ -8,7 +8,7 @@ public struct PinFloorError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was found instead, and what to do.
+    /// The expected value, the value that was found, and the fix.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {

@@ -1,10 +1,10 @@
 import Foundation
 public import Holdfast
 
-/// Pins by the dialed host, from the most specific entry of the newest pin file.
+/// The pins of the dialed host, from the most specific entry of the newest pin file.
 extension PinRepository: PinSource {
-    /// What the pin file requires of a host at the moment; without a pin file, and for a host without an entry, there
-    /// is `noUsablePins`.
+    /// The pin file's current requirements for a host; `noUsablePins` without a pin file, and for a host without an
+    /// entry.
     public func answer(to question: PinQuestion) -> PinAnswer {
         let snapshot = documents.snapshot
         let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
@@ -18,7 +18,7 @@ extension PinRepository: PinSource {
         return pins.answer(to: question, at: time)
     }
 
-    /// True: a document may put a host in report mode, in which nobody is refused.
+    /// True: a document may put a host in report mode, in which no connection is refused.
     public var mayAdmitWithoutPins: Bool { true }
 
     /// Makes a policy that uses the repository's pins, for a `TrustManager` and every adapter.

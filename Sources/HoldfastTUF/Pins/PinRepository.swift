@@ -9,8 +9,8 @@ public import ServiceLifecycle
 extension PinRepository: Service {}
 #endif
 
-/// Keeps pins up to date from a repository that nobody can roll back. It downloads the repository's pin file, verifies
-/// it by The Update Framework, stores it and renews it, and gives the pins to policies.
+/// Keeps pins up to date from a repository that cannot be rolled back. It downloads the repository's pin file, verifies
+/// it by The Update Framework, stores and renews it, and provides the pins to policies.
 ///
 /// ```swift
 /// let floor = PinFloor(covering: [try HostPattern("api.example.com")])
@@ -24,9 +24,9 @@ extension PinRepository: Service {}
 /// end at the pin file's `notAfter` plus its grace period. Policies read a snapshot, and wait for neither storage nor
 /// network.
 public final class PinRepository: UpdatingStore {
-    /// How the repository was configured.
+    /// The configuration of the repository.
     public let configuration: PinRepositoryConfiguration
-    /// What the repository runs on.
+    /// The engine that stores and updates the repository's pins.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<PinRepositoryFormat>
     let log: PolicyLog
@@ -34,8 +34,8 @@ public final class PinRepository: UpdatingStore {
     /// Makes a repository if the configuration is valid. It reads and verifies the stored and the shipped state before
     /// it returns. ``load(configuration:clock:logger:)`` does the same off the caller's thread.
     /// - Parameters:
-    ///   - configuration: where the pins come from and what they must fulfill.
-    ///   - clock: tells the time.
+    ///   - configuration: the source of the pins and the requirements for them.
+    ///   - clock: provides the time.
     ///   - logger: logs failed updates, pins in their grace period and hosts without a backup pin; nil for a logger
     ///     labeled `holdfast.store`.
     /// - Throws: `StoreError` `invalidConfiguration`.
@@ -72,7 +72,7 @@ public final class PinRepository: UpdatingStore {
         }
     }
 
-    /// Verifies the shipped bundle: it must have been current at the build's date, or at the date that it carries.
+    /// Verifies the shipped bundle: it must have been current at the build's date, or at its own date.
     private static func shipped(
         _ configuration: PinRepositoryConfiguration
     ) throws(StoreError) -> VerifiedPins? {

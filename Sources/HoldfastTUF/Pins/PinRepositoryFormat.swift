@@ -81,14 +81,14 @@ struct PinRepositoryFormat: DocumentFormat {
             } catch {
                 throw StoreError(error)
             }
-        // Only the server says that nothing is new, so the bundle that is there is verified once more, with its
+        // Only the server stated that nothing is new, so the current bundle is verified again, including its
         // expirations.
         case (nil, let pins?): return (BundleSource(bundle: pins.bundle), current.entityTag)
         case (nil, nil): throw StoreError(network: RemoteDataError(status: 304))
         }
     }
 
-    /// Sections 5.1 to 5.7. A pin file that is there already is not downloaded again.
+    /// Sections 5.1 to 5.7. A pin file that is already stored is not downloaded again.
     private func pinFile(by client: TUFClient, kept: Data?) async throws(StoreError) -> Data {
         do throws(TUFError) {
             let update = try await client.refresh()
@@ -115,8 +115,8 @@ struct PinRepositoryFormat: DocumentFormat {
             proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, shipped: shipped)
     }
 
-    /// Expired pins do not replace valid ones: they would lock everybody out. Their versions are remembered all the
-    /// same, so that nothing older is accepted later.
+    /// Expired pins do not replace valid ones, because they would lock out all clients. Their versions are remembered
+    /// nevertheless, so that nothing older is accepted later.
     static func checkOutlasts(
         _ new: VerifiedPins, _ old: VerifiedPins?, at time: Date
     ) throws(StoreError) {
@@ -144,7 +144,7 @@ struct PinRepositoryFormat: DocumentFormat {
         let (proof, seen) = try RepositoryState.read(record.body, maximumBytes: stateBytes)
         guard let proof else { return RepositoryState(pins: nil, seen: seen ?? RepositoryBundle()) }
         do throws(StoreError) {
-            // A process that adopts this from another one has not seen these pins.
+            // A process that adopts this state from another process has not seen these pins.
             return RepositoryState(
                 pins: try verified(proof, issuedUpTo: latest), seen: seen ?? proof.metadata, bringsNewPins: true)
         } catch  where error.underlying is PinFloorError || error.underlying is PinFileError {
@@ -177,7 +177,7 @@ struct PinRepositoryFormat: DocumentFormat {
 
     func issueTime(of content: RepositoryState) -> Date? { content.pins?.file.issuedAt }
 
-    /// The storage may meanwhile contain something newer than what the update started from.
+    /// The storage may meanwhile contain a newer state than the one from which the update started.
     func checkReplaces(
         _ new: RepositoryState, _ old: RepositoryState?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
@@ -204,7 +204,7 @@ struct PinRepositoryFormat: DocumentFormat {
         content?.pins?.state(at: time) ?? .absent
     }
 
-    /// As often as the document asks, within bounds, and sooner if its pins are about to expire.
+    /// The interval that the document specifies, within bounds, but sooner if its pins are about to expire.
     func nextUpdate(
         for content: RepositoryState, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
@@ -213,7 +213,7 @@ struct PinRepositoryFormat: DocumentFormat {
             return time.addingTimeInterval(UpdateSchedule.shortestInterval * (1 + spread))
         }
         var delay = Double(refresh.after) * (1 + refresh.jitter.value * spread)
-        // An eighth of the time that is left, so that several attempts fit in.
+        // An eighth of the remaining time, so that several attempts fit in.
         let left = (time < pins.graceBegins ? pins.graceBegins : pins.end).timeIntervalSince(time)
         if left > 0 { delay = min(delay, left / 8) }
         // The bounds are spread too, so that devices do not all update at once.
@@ -222,7 +222,7 @@ struct PinRepositoryFormat: DocumentFormat {
         return time.addingTimeInterval(max(shortest, min(delay, longest)))
     }
 
-    /// Metadata alone is no news.
+    /// New metadata alone is not an event.
     func news(of content: RepositoryState) -> [StoreEvent] {
         guard content.bringsNewPins, let file = content.pins?.file else { return [] }
         return [StoreEvent(.replaced, entries: file.hosts.count, date: file.issuedAt)]

@@ -3,12 +3,12 @@ import Holdfast
 
 /// All files of a pin repository in one file, each as it was served: `bundle.json` (docs/formats.md).
 ///
-/// Nothing is trusted because it is in the bundle: its files are verified like those that are downloaded one by one. A
-/// file that the bundle lacks is treated as a file that the repository does not have.
+/// A file is not trusted because it is in the bundle: it is verified like a file that is downloaded alone. A file that
+/// the bundle lacks is treated as missing from the repository.
 package struct RepositoryBundle: Sendable, Equatable {
     /// The version of the format.
     package static let schema: Int64 = 1
-    /// Enough for a root each week for ten years, twice over.
+    /// Enough for a root each week for twenty years.
     static let mostRoots = 1_024
 
     /// The version of the first of ``roots``. Each following root has the next version.
@@ -95,11 +95,11 @@ package struct RepositoryBundle: Sendable, Equatable {
         return index >= 0 && index < Int64(roots.count) ? roots[Int(clamping: index)] : nil
     }
 
-    /// The date that the bundle carries: when its pin file was issued. Nothing is verified. nil without a pin file that
-    /// says so, which no proof accepts.
+    /// The issue time of the bundle's pin file, not verified. It is nil without a pin file that states it, and no proof
+    /// accepts such a bundle.
     var date: Date? { pins.flatMap { try? PinFile(json: $0) }?.issuedAt }
 
-    /// The bundle as JSON, one file per line. Equal bundles give equal octets.
+    /// The bundle as JSON, one file per line. Equal bundles give equal bytes.
     package var json: Data {
         var lines = ["\"schema\": \(Self.schema)", "\"firstRoot\": \(firstRoot)"]
         let all = roots.map { "\"\(CanonicalBase64.encode($0))\"" }

@@ -1,12 +1,12 @@
 import Foundation
 import Holdfast
 
-/// What a ``PinRepository`` knows: its pins with the files that prove them, and the newest metadata that was trusted.
+/// The state of a ``PinRepository``: its pins with the files that prove them, and the newest metadata that was trusted.
 ///
-/// After a successful update both are the same bundle. An update that failed halfway, for example because a pin file
-/// falls short of the app's floor, leaves the pins as they were, with newer metadata that prevents a rollback.
+/// After a successful update both are the same bundle. An update that fails halfway, for example because a pin file
+/// violates the app's floor, leaves the pins unchanged, with newer metadata that prevents a rollback.
 struct RepositoryState: Sendable {
-    /// The pins; nil while there are none.
+    /// The pins; nil if there are no pins yet.
     let pins: VerifiedPins?
     /// The newest metadata, without a pin file. It is verified whenever it is used.
     let seen: RepositoryBundle
@@ -48,7 +48,7 @@ extension RepositoryBundle {
         return metadata
     }
 
-    /// Makes a bundle from what a client has in memory.
+    /// Makes a bundle from the metadata that a client has in memory.
     /// - Parameter version: the version of the root from which the client started.
     init(_ memory: MetadataMemory, afterRoot version: Int64, _ settings: TUFSettings) {
         self.init()

@@ -6,27 +6,28 @@ struct VerifiedPins: Sendable {
     let bundle: RepositoryBundle
     let versions: BundleProof.Versions
     let file: PinFile
-    /// The first instants at which root, timestamp, snapshot and targets have expired; of a bundle that was kept without
-    /// its timestamp and snapshot, only root and targets.
+    /// The first instants at which root, timestamp, snapshot and targets have expired; for a bundle without its
+    /// timestamp and snapshot, only root and targets.
     let expirations: [Date]
-    /// The first instant at which some of the metadata has expired. From then on somebody may be withholding newer
+    /// The first instant at which some of the metadata has expired. From then on an attacker may be withholding newer
     /// pins.
     let freshUntil: Date
     /// The first instant of the grace period.
     let graceBegins: Date
     /// The first instant at which the pins are no longer valid, their grace period included.
     let end: Date
-    /// What the pin file requires until that end.
+    /// The requirements of the pin file until that end.
     let table: PinFileTable
 
     /// Verifies a bundle, and checks its pin file against the floor.
     /// - Parameters:
     ///   - start: the time with which expirations of metadata are compared.
-    ///   - latest: the latest issue time that counts; a later one in the pin file is treated as this.
-    ///   - shipped: the app's shipped pins, unless they are the ones being verified. If the pin file is the same, it
-    ///     keeps their grace period.
-    ///   - grace: the shortest time for which pins stay valid after the pin file's `notAfter`.
-    ///   - isKept: whether the bundle was verified when it was published, and its timestamp and snapshot are gone.
+    ///   - latest: the latest accepted issue time; a later one in the pin file is treated as this time.
+    ///   - shipped: the app's shipped pins, unless they are the ones being verified. If the pin file is the same, the
+    ///     shipped pins' grace period is kept.
+    ///   - grace: the minimum time for which pins stay valid after the pin file's `notAfter`.
+    ///   - isKept: whether the bundle was verified when it was published, and its timestamp and snapshot no longer
+    ///     exist.
     /// - Throws: `StoreError`.
     init(
         proving bundle: RepositoryBundle, _ configuration: PinRepositoryConfiguration, at start: UpdateStart,
@@ -58,7 +59,7 @@ struct VerifiedPins: Sendable {
         freshUntil = self.expirations.min() ?? .distantPast
         let last = file.notAfter ?? .distantPast
         graceBegins = Date(end: last.wholeSeconds + 1)
-        // The floor measures from issuedAt, which counts only up to `latest`. The pins end after the last second.
+        // The floor measures from issuedAt, which is used only up to `latest`. The pins end after the last second.
         let longest = min(file.issuedAt ?? .distantPast, latest)
             .addingTimeInterval(configuration.floor.longestValidity.inSeconds + 1)
         var end = min(file.end ?? .distantPast, longest)
@@ -78,7 +79,7 @@ struct VerifiedPins: Sendable {
         }
     }
 
-    /// What the pins require at a time, or that they are in their grace period.
+    /// The requirements of the pins at a time, or the notice that they are in their grace period.
     func answer(to question: PinQuestion, at time: Date) -> PinAnswer {
         guard case .grace = state(at: time) else { return table.answer(to: question, at: time) }
         let notice = TrustFailure(
@@ -90,7 +91,7 @@ struct VerifiedPins: Sendable {
     }
 
     func state(at time: Date) -> StoreState {
-        // Written so that NaN is past every end.
+        // These comparisons treat NaN as past every end.
         if time < freshUntil, time < graceBegins, time < end { return .fresh }
         if time < graceBegins, time < end { return .stale }
         return time < end ? .grace : .expired
@@ -98,7 +99,7 @@ struct VerifiedPins: Sendable {
 }
 
 extension StoreError {
-    /// Makes a store's error from that of a TUF client.
+    /// Makes a store error from an error of a TUF client.
     init(_ error: TUFError) {
         let code: StoreError.Code =
             switch error.code {

@@ -6,18 +6,19 @@ package import Holdfast
 ///
 /// A file is replaced as a whole, and has reached the disk when the call returns. Several processes may use one folder.
 public struct MetadataFolder: MetadataStore {
-    /// Where the files are.
+    /// The folder of the files.
     public let folder: URL
     /// Writing takes milliseconds; a process that holds the lock longer than this is stuck.
     private static let patience = Duration.seconds(10)
 
-    /// Makes a store. It reads and writes nothing yet.
+    /// Makes a store. It does not read or write anything.
     /// - Parameter folder: the folder. It is created when something is first stored, with access for its owner only.
     public init(_ folder: URL) {
         self.folder = folder
     }
 
-    /// What is stored under a name. Links are followed; anything other than a regular file is treated as missing.
+    /// The content that is stored under a name. Links are followed; anything other than a regular file is treated as
+    /// missing.
     /// - Throws: an error if the file exists but cannot be read.
     public func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data? {
         try AtomicFile.readIfRegular(folder.appending(path: name.path), maximumBytes: limit)
@@ -46,7 +47,7 @@ public struct MetadataFolder: MetadataStore {
 }
 
 extension AtomicFile {
-    /// Reads a regular file of at most this many bytes; nil if there is no file, it is something else, or it is longer.
+    /// Reads a regular file of at most this many bytes; nil if the file is missing, not regular, or larger.
     package static func readIfRegular(_ url: URL, maximumBytes: Int) throws -> Data? {
         do {
             return try read(url, maximumBytes: maximumBytes, isOwn: true)

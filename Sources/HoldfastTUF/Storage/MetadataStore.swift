@@ -11,16 +11,16 @@ public struct StoredMetadataName: Sendable, Hashable {
     init(rootVersion version: Int64) { path = "root_history/\(version).root.json" }
 }
 
-/// Where a ``TUFClient`` keeps trusted metadata, octet for octet as it was served. The client verifies it again
-/// whenever it is used.
+/// The storage in which a ``TUFClient`` keeps trusted metadata, byte for byte as it was served. The client verifies the
+/// metadata again whenever it uses it.
 ///
 /// Methods are called from any thread. ``MetadataFolder`` keeps files; ``MetadataMemory`` keeps nothing after the
 /// process ends.
 public protocol MetadataStore: Sendable {
-    /// What is stored under a name; nil if there is nothing, or more than the limit.
+    /// The content that is stored under a name; nil if it is missing, or larger than the limit.
     /// - Parameters:
     ///   - name: the name of the file.
-    ///   - limit: the most bytes that are accepted.
+    ///   - limit: the maximum number of bytes.
     /// - Throws: any error if the store could not find out.
     func data(of name: StoredMetadataName, atMost limit: Int) throws -> Data?
 
@@ -28,7 +28,8 @@ public protocol MetadataStore: Sendable {
     /// remains.
     /// - Parameters:
     ///   - name: the name of the file.
-    ///   - old: what ``data(of:atMost:)`` returned. If the stored file has changed since, nothing is replaced.
+    ///   - old: the content that ``data(of:atMost:)`` returned. If the stored file has changed since, nothing is
+    ///     replaced.
     ///   - new: the new content; nil to remove the file.
     ///   - limit: as for ``data(of:atMost:)``.
     /// - Returns: false if something other than `old` is stored.

@@ -1,8 +1,8 @@
 package import Foundation
 package import Holdfast
 
-/// What a metadata file says about itself, for people who inspect one. It is read as strictly as a client reads it, but
-/// nothing in it is proved: that would need a trusted root to start from (section 5.2).
+/// A summary of a metadata file, for people who inspect one. It is read as strictly as a client reads it, but nothing
+/// in it is proved, because a proof needs a trusted root (section 5.2).
 package struct MetadataSummary {
     /// A role that a root names.
     package struct Role {
@@ -13,18 +13,18 @@ package struct MetadataSummary {
 
     /// A key that a root lists.
     package struct Key {
-        /// Its id, which a signature names.
+        /// The key's id, which a signature names.
         package let id: [UInt8]
-        /// As the root lists it.
+        /// The key as the root lists it.
         package let tree: JSONTree
-        /// The key as pins name it; nil for one that verifies nothing.
+        /// The pin of the key; nil for a key that verifies nothing.
         package let pin: Pin?
-        /// The scheme or the kind of key if it verifies nothing; nil for a supported key.
+        /// The scheme or the kind of a key that verifies nothing; nil for a supported key.
         package let unsupportedName: String?
         /// The roles for which it signs.
         package let roles: [String]
 
-        /// Its id for people, as ``MetadataSummary/signatures`` has it.
+        /// The id for people, in the same form as in ``MetadataSummary/signatures``.
         package var idText: String { id.quotedName }
     }
 
@@ -32,17 +32,17 @@ package struct MetadataSummary {
     package let type: String
     package let version: Int64
     package let expires: Date
-    /// The key ids of the signatures, which nobody has verified.
+    /// The key ids of the signatures, which are not verified.
     package let signatures: [String]
     /// The roles of a root; empty for the others.
     package let roles: [Role]
-    /// The keys of a root; of another file those of the trusted root, if there is one. In the order of their ids.
+    /// The keys of a root. For another file, the keys of the trusted root, if it is given. Sorted by id.
     package let keys: [Key]
     /// The names of the targets; empty for the others.
     package let targets: [String]
-    /// Every value of the content but type, version, end and keys: fields that clients ignore as well.
+    /// Every value of the content except type, version, end and keys, including fields that clients ignore.
     package let values: [JSONTree.Leaf]
-    /// Whether a threshold of its own keys has signed a root; nil for other roles.
+    /// Whether a root is signed by a threshold of its own keys; nil for other roles.
     package let checkByItsKeys: SignatureCheck?
     /// Whether a threshold of the keys that the trusted root names for the role has signed; for a root, whether its own
     /// keys have signed as well. nil without a trusted root. It is not meaningful for a delegated role, whose keys the

@@ -1,4 +1,4 @@
-/// Sections 5.2 and 5.3: which root is trusted.
+/// Sections 5.2 and 5.3: decides which root is trusted.
 struct RootStep {
     let settings: TUFSettings
     let meter: WorkMeter
@@ -34,7 +34,7 @@ struct RootStep {
     }
 }
 
-/// Adds to an error the role whose metadata it is about, and the section.
+/// Adds the role and the section to errors.
 func about<Value>(
     _ role: RoleName, _ section: String, _ body: () throws(TUFError) -> Value
 ) throws(TUFError) -> Value {

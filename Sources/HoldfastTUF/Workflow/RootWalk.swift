@@ -23,7 +23,7 @@ struct RootWalk {
                 (root, octets) = known
                 continue
             }
-            // Only downloads count: roots that an earlier update stored must not use up the limit.
+            // Only downloads are limited: roots that an earlier update stored must not use up the limit.
             guard asked < context.settings.rootRotations else { break }
             asked += 1
             let file = RepositoryFile(kind: .metadata, path: RoleName.root.remoteFile(version: version))

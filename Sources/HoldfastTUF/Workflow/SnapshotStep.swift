@@ -1,4 +1,4 @@
-/// Section 5.5: which snapshot is trusted.
+/// Section 5.5: decides which snapshot is trusted.
 struct SnapshotStep {
     let root: RootMetadata
     let timestamp: TimestampMetadata
@@ -6,8 +6,8 @@ struct SnapshotStep {
     let settings: TUFSettings
     let meter: WorkMeter
 
-    /// The stored snapshot, which tells which versions were seen. It may have expired, and may be older than the
-    /// timestamp says.
+    /// The stored snapshot, which records the versions that were seen. It may have expired, and may be older than the
+    /// one that the timestamp names.
     func kept(_ octets: [UInt8]) -> SnapshotMetadata? { try? signed(octets) }
 
     /// Whether the stored snapshot is still the one that the timestamp names, so that it need not be downloaded.

@@ -1,4 +1,4 @@
-/// Section 5.6: whether the metadata of the targets role, or of a delegated one, is trusted.
+/// Section 5.6: decides if the metadata of the targets role, or of a delegated one, is trusted.
 struct TargetsStep {
     /// The delegation that led to the role in this search. Another role's delegation to it proves nothing here.
     let delegator: Delegator
@@ -9,7 +9,7 @@ struct TargetsStep {
 
     private var role: RoleName { delegator.role }
 
-    /// What the snapshot says about the role.
+    /// The snapshot's entry for the role.
     func description() throws(TUFError) -> MetadataDescription {
         guard let description = snapshot.roles[role.snapshotKey] else {
             throw TUFError(

@@ -1,11 +1,11 @@
-/// Section 5.4: which timestamp is trusted.
+/// Section 5.4: decides which timestamp is trusted.
 struct TimestampStep {
     let root: RootMetadata
     let start: UpdateStart
     let settings: TUFSettings
     let meter: WorkMeter
 
-    /// The stored timestamp, which tells which versions were seen. It may have expired.
+    /// The stored timestamp, which records the versions that were seen. It may have expired.
     func kept(_ octets: [UInt8]) -> TimestampMetadata? { try? signed(octets) }
 
     /// Sections 5.4.2 to 5.4.4. A timestamp with the same version is not new. Whichever timestamp remains must not have

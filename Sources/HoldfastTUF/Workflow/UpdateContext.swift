@@ -1,8 +1,8 @@
 import Foundation
 import Holdfast
 
-/// What the steps of one update share: the source of files, the store, the limits, and the time at which the update
-/// began.
+/// The context that the steps of one update share: the source of files, the store, the limits, and the time at which
+/// the update began.
 struct UpdateContext: Sendable {
     let store: any MetadataStore
     let source: any RepositorySource
@@ -21,7 +21,7 @@ struct UpdateContext: Sendable {
     }
 
     /// - Parameters:
-    ///   - old: what ``kept(_:atMost:)`` returned.
+    ///   - old: the content that ``kept(_:atMost:)`` returned.
     ///   - new: the new content; nil to remove the file.
     func keep(_ name: StoredMetadataName, _ old: Data?, _ new: Data?, atMost limit: Int) throws(TUFError) {
         let isDone: Bool
@@ -63,7 +63,7 @@ struct UpdateContext: Sendable {
     /// The metadata of a role.
     /// - Parameters:
     ///   - version: the version before the file's name, with consistent snapshots; nil otherwise.
-    ///   - length: the length that trusted metadata states, if it does; more is not accepted.
+    ///   - length: the length that trusted metadata states, or nil; longer files are refused.
     func fetch(
         _ role: RoleName, version: Int64?, length: Int?, atMost limit: Int
     ) async throws(TUFError) -> Data {

@@ -12,7 +12,7 @@ struct UpdateStart: Sendable {
         seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? .max
     }
 
-    /// - Throws: ``TUFError`` `expired` unless the expiration time lies ahead.
+    /// - Throws: ``TUFError`` `expired` unless the expiration time is in the future.
     func require(_ common: CommonFields, of role: RoleName, section: String) throws(TUFError) {
         guard common.expires > seconds else {
             throw TUFError(
