@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Reads `HOST[:PORT]` as people type it.
+/// Reads `HOST[:PORT]` as users type it.
 enum ServerAddress {
     static let defaultPort = HostAndPort.defaultPort
 

@@ -146,7 +146,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
-    /// What clients may still have because they have not asked since.
+    /// The documents of clients that have not updated since.
     private func earlier(
         than live: TUFRepositoryState.Live?, in folder: TUFRepositoryFolder?, for published: [PublishedPins],
         at now: Date
@@ -178,7 +178,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
             guard let first = live.expired(at: now).first, let path else {
                 return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
             }
-            // A client would check its clock, but here its publisher asks.
+            // A client would check its clock, but this answer is for the publisher.
             var report = RepositoryReport(
                 "Clients refuse it: the \(first.role.rawValue) ended at \(first.end.formatted(.iso8601)), and the repository "
                     + "was not renewed", isGood: false)
@@ -225,12 +225,12 @@ extension RepositoryReport {
                 TUFRepositoryEndings.Ending(name: "\($0.role) \($0.version)", end: $0.end)
             }
         }
-        // Of a folder all that ends is said already.
+        // For a folder, all ends are reported already.
         let offline = endings([.root, .targets]) + pins.all
         warn(of: roles == nil || watch != nil ? offline : [], and: endings([.snapshot, .timestamp]), watch, at: now)
     }
 
-    /// Says what ends within the time that is watched, and what people have to sign before long.
+    /// Reports the ends within the watched time, and the signatures that keyholders must soon renew.
     fileprivate mutating func warn(
         of offline: [TUFRepositoryEndings.Ending], and online: [TUFRepositoryEndings.Ending],
         _ watch: RepositoryWatch?, at now: Date
