@@ -117,7 +117,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
                 report.next.append("holdfastctl repository sign \(path), which shows what is prepared")
             }
         }
-        // Without published pins no app could follow, and the report says so already.
+        // Without published pins no app could follow, and the report contains that already.
         if let root, app.url != nil || report.roles != nil,
             let following = try await app.report(root: root, folder: folder, by: connection, at: now)
         {

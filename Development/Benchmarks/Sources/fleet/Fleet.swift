@@ -1,9 +1,8 @@
 import Foundation
 import Holdfast
 
-/// Plays months of a fleet of devices against a repository of pins: the real state machine, the real schedule and real
-/// signatures, under a simulated clock. Meanwhile a key is rolled over, and the devices that cannot connect are
-/// counted.
+/// Plays months of a device fleet with a repository of pins: the real state machine, schedule and signatures, under a
+/// simulated clock. Meanwhile a key is rolled over, and the devices that cannot connect are counted.
 @main
 struct Fleet {
     /// In days; the report begins with day 0.
