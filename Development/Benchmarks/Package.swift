@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
 
 func holdfast(_ product: String) -> Target.Dependency { .product(name: product, package: "holdfast") }
 
-/// A package of its own, so that whoever uses Holdfast resolves nothing of what it is compared with.
+/// A separate package, so that users of Holdfast do not resolve the packages that it is compared with.
 let package = Package(
     name: "holdfast-benchmarks",
     platforms: [.macOS(.v15)],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// As in the main package: only .ci/run and scripts/ ask for it.
+/// As in the main package: only .ci/run and scripts/ set it.
 let warnings: [SwiftSetting] =
     Context.environment["HOLDFAST_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
@@ -28,7 +28,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // Symbolic links to what the package's own tests use as well.
+        // Symbolic links to files that the package's own tests use as well.
         .target(name: "LimboCases", dependencies: [holdfast], swiftSettings: strict),
         .executableTarget(
             name: "limbo-runner",

@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// A package of its own, as the benchmarks of the main package are. It fills databases with what takes people days, so it
-/// imports the server as tests do: `scripts/measure server` builds it with `-enable-testing`.
+/// A separate package, like the benchmarks of the main package. It fills databases with data that take people days, so
+/// it imports the server as tests do: `scripts/measure server` builds it with `-enable-testing`.
 let package = Package(
     name: "holdfast-server-benchmarks",
     platforms: [.macOS(.v15)],

@@ -61,7 +61,7 @@ public struct TrustMetrics: Sendable {
     /// Counts an update, for stores of other kinds.
     /// - Parameters:
     ///   - report: the outcome of the update.
-    ///   - store: the value of the dimension `store`. Each name is a time series of its own, so use few.
+    ///   - store: the value of the dimension `store`. Each name is a separate time series, so use few.
     public func record(_ report: StoreUpdateReport, of store: String) {
         increment(
             "holdfast_store_updates_total", store: store, outcome: report.error == nil ? "done" : "failed",

@@ -1,4 +1,4 @@
-/// Frames of HTTP/2 (RFC 9113) as octets, in any order and with any content.
+/// Frames of HTTP/2 (RFC 9113) as bytes, in any order and with any content.
 package enum HTTP2Octets {
     package static func frame(_ kind: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
         [UInt8(payload.count >> 16 & 0xFF), UInt8(payload.count >> 8 & 0xFF), UInt8(payload.count & 0xFF)]
@@ -14,12 +14,12 @@ package enum HTTP2Octets {
         frame(1, flags: ends ? 5 : 4, stream: stream, block)
     }
 
-    /// A literal field without indexing, its name and value as they are (RFC 7541 6.2.2).
+    /// A literal field without indexing, with name and value uncompressed (RFC 7541 6.2.2).
     package static func field(_ name: String, _ value: String) -> [UInt8] {
         [0] + string(Array(name.utf8)) + string(Array(value.utf8))
     }
 
-    /// Without Huffman coding, its length with a prefix of seven bits (RFC 7541 5.1 and 5.2).
+    /// A string without Huffman coding, its length with a prefix of seven bits (RFC 7541 5.1 and 5.2).
     private static func string(_ octets: [UInt8]) -> [UInt8] {
         guard octets.count >= 127 else { return [UInt8(octets.count)] + octets }
         var (length, rest) = ([UInt8(127)], octets.count - 127)
@@ -42,7 +42,7 @@ package enum HTTP2Octets {
         frame(4, values.flatMap { [UInt8($0.0 >> 8), UInt8($0.0 & 0xFF)] + octets($0.1) })
     }
 
-    /// As many streams as this may be open at once.
+    /// Settings with the maximum number of concurrent streams.
     package static func settings(streams: UInt32) -> [UInt8] { settings([(3, streams)]) }
 
     package static let settingsAcknowledged = frame(4, flags: 1)

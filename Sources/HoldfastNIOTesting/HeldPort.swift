@@ -1,9 +1,9 @@
 #if Services
 import Foundation
 
-/// A port of 127.0.0.1 for a program that cannot be told to take any: the program's for as long as this is there, however
-/// often it starts anew. Meanwhile neither a connection of another program nor one that asks for any port gets it. Nobody
-/// listens on it here.
+/// A port of 127.0.0.1 for a program that cannot choose a free port itself. It stays reserved for the program while
+/// this object exists, however often the program restarts. No other program gets it for a connection or as a free port.
+/// Nothing listens on it here.
 public final class HeldPort: Sendable {
     /// The TCP port, in the host's byte order. A program that listens on it must set `SO_REUSEADDR`, on Apple's platforms
     /// `SO_REUSEPORT`, as servers do.
@@ -11,7 +11,7 @@ public final class HeldPort: Sendable {
     private let descriptor: Int32
 
     /// Takes a free port, and holds it until this object is released.
-    /// - Throws: `POSIXError`, with `EMFILE` when the process has no descriptor left, `EADDRINUSE` when no port is free.
+    /// - Throws: `POSIXError`, with `EMFILE` if the process has no descriptor left, `EADDRINUSE` if no port is free.
     public init() throws {
         #if canImport(Darwin)
         let kind = SOCK_STREAM
@@ -21,7 +21,7 @@ public final class HeldPort: Sendable {
         let descriptor = socket(AF_INET, kind, 0)
         guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
         var isReused: Int32 = 1
-        // Whoever listens says the same, and so may have it as well.
+        // A listener with the same option may also have the port.
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
         #if canImport(Darwin)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &isReused, socklen_t(MemoryLayout<Int32>.size))

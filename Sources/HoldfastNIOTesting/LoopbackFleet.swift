@@ -4,15 +4,15 @@ package import HoldfastTesting
 import NIOCore
 import NIOPosix
 
-/// Servers of one name on several addresses and one port, each with a certificate of its own.
+/// Servers of one name on several addresses and one port, each with its own certificate.
 package struct LoopbackFleet: Sendable {
-    /// The name of all.
+    /// The common name.
     package static let name = "api.example.com"
 
-    /// In the order of their addresses.
+    /// The servers, in the order of their addresses.
     package let servers: [LoopbackTLSServer]
 
-    /// The port of all.
+    /// The common port.
     package var port: Int { servers.first?.port ?? 0 }
     /// Their name and port.
     package var host: DialedHost { get throws { try DialedHost(Self.name, port: port) } }
@@ -47,7 +47,7 @@ package struct LoopbackFleet: Sendable {
         _ nodes: [(address: String, certificate: TestCertificate)], _ body: (LoopbackFleet) async throws -> Void
     ) async throws {
         var fleet: LoopbackFleet?
-        // Somebody else may have the port on another address.
+        // Another program may have the port on another address.
         for _ in 0..<10 where fleet == nil { fleet = await start(nodes) }
         guard let servers = fleet?.servers else { throw ChannelError.unknownLocalAddress }
         do {

@@ -109,7 +109,7 @@ package final class LoopbackProxy: Sendable {
     }
 }
 
-/// Runs `body` with a proxy, and shuts the proxy down whatever happens.
+/// Runs `body` with a proxy, and always shuts the proxy down.
 package func withProxy<Result>(
     status: String = "200 OK", _ body: (LoopbackProxy) async throws -> Result
 ) async throws -> Result {

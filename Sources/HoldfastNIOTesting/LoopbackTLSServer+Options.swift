@@ -4,7 +4,7 @@ public import NIOPosix
 public import NIOSSL
 
 extension LoopbackTLSServer {
-    /// What the server does with a connection.
+    /// The behavior of the server on a connection.
     public enum Behavior: Sendable, Hashable {
         /// Sends back what it receives.
         case echo
@@ -21,20 +21,20 @@ extension LoopbackTLSServer {
         case stalled
     }
 
-    /// How a server is set up, apart from its certificates.
+    /// The options of a server, apart from its certificates.
     public struct Options: Sendable {
-        /// What it does with a connection.
+        /// The behavior on a connection.
         public var behavior: Behavior
-        /// The oldest version of TLS that it accepts.
+        /// The oldest accepted version of TLS.
         public var oldestTLSVersion: TLSVersion
-        /// The newest version of TLS that it accepts; nil for the newest that is supported.
+        /// The newest accepted version of TLS; nil for the newest supported one.
         public var newestTLSVersion: TLSVersion?
         /// The roots for client certificates, in DER. A client must present a certificate that leads to one of them. If
-        /// the array is empty, the server asks for none.
+        /// the array is empty, the server requests no certificate.
         public var clientRoots: [[UInt8]]
         /// The protocols for ALPN (RFC 7301), the preferred one first.
         public var applicationProtocols: [String]
-        /// Where to listen: `127.0.0.1` or `::1`.
+        /// The address to listen on: `127.0.0.1` or `::1`.
         public var address: String
         /// The port to listen on, for servers that share a port on several addresses; 0 for a port that the system
         /// chooses.
@@ -59,7 +59,7 @@ extension LoopbackTLSServer {
         }
     }
 
-    /// What has happened at a server so far.
+    /// The events at a server so far.
     public struct Statistics: Sendable, Hashable {
         /// Connections that were accepted.
         public internal(set) var connectionsAccepted = 0

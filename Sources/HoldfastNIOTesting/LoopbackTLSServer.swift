@@ -6,7 +6,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A TLS server on this machine's loopback address, on a port of its own, that counts what reaches it.
+/// A TLS server on this machine's loopback address, on a free port, that counts the data that reaches it.
 ///
 /// ```swift
 /// let leaf = try TestAuthority.root().leaf(names: ["localhost"])
@@ -16,7 +16,7 @@ import NIOTLS
 /// }
 /// ```
 ///
-/// Any number of servers can run side by side. All methods may be called from any thread.
+/// Any number of servers can run at the same time. All methods may be called from any thread.
 public final class LoopbackTLSServer: Sendable {
     /// The address on which it listens.
     public let address: String
@@ -71,7 +71,7 @@ public final class LoopbackTLSServer: Sendable {
         }
     }
 
-    /// What has happened so far. All counters are read at the same moment.
+    /// The counters so far, all read at the same moment.
     public var statistics: Statistics { state.statistics }
 
     /// Presents the chain of another certificate from the next connection on. Throws `credentialsRefused`.
@@ -163,7 +163,7 @@ public final class LoopbackTLSServer: Sendable {
     }
 }
 
-/// Starts a server that presents the chain of a certificate, runs `body` with it, and shuts it down whatever happens.
+/// Starts a server that presents the chain of a certificate, runs `body` with it, and always shuts it down.
 public func withLoopbackTLSServer<Result>(
     serving certificate: TestCertificate, options: LoopbackTLSServer.Options = .init(),
     _ body: (LoopbackTLSServer) async throws -> Result
@@ -171,7 +171,7 @@ public func withLoopbackTLSServer<Result>(
     try await withLoopbackTLSServer(chain: certificate.chain, key: certificate.key, options: options, body)
 }
 
-/// Starts a server that presents any certificates, runs `body` with it, and shuts it down whatever happens.
+/// Starts a server that presents any certificates, runs `body` with it, and always shuts it down.
 public func withLoopbackTLSServer<Result>(
     chain: [[UInt8]], key: TestKey, options: LoopbackTLSServer.Options = .init(),
     _ body: (LoopbackTLSServer) async throws -> Result

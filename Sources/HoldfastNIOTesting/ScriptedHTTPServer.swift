@@ -4,13 +4,12 @@ import NIOCore
 import NIOPosix
 package import NIOSSL
 
-/// A server that answers every request with octets that the test wrote, in pieces, and records the heads of all
-/// requests.
+/// A server that answers every request with bytes from the test, in pieces, and records the heads of all requests.
 package final class ScriptedHTTPServer: Sendable {
     package enum Step: Sendable {
         case send(String)
         case sendOctets([UInt8])
-        /// This many octets, in chunks, as fast as the client reads them.
+        /// This number of bytes, in chunks, as fast as the client reads them.
         case flood(Int)
         /// These characters one by one, with this many milliseconds between them.
         case drip(String, milliseconds: Int64)
@@ -113,8 +112,8 @@ package final class ScriptedHTTPServer: Sendable {
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(repeating: 0x20, count: chunk)))
                     .whenSuccess {
-                        // A write that the kernel takes at once succeeds at once: each of a million would be called from
-                        // the one before, and no stack is that deep.
+                        // If the kernel accepts a write at once, it succeeds at once. A million nested completions
+                        // would overflow the stack.
                         let eventLoop = bound.value.1.eventLoop
                         eventLoop.execute {
                             let (handler, context) = bound.value

@@ -6,14 +6,14 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A server on the loopback address that follows a script in plaintext, and speaks TLS where the script says so.
+/// A server on the loopback address that follows a script in plaintext, and speaks TLS from where the script begins it.
 package final class ScriptedServer: Sendable {
     /// A line of a script.
     package enum Line: Sendable {
         case say([UInt8])
-        /// The client must say just this.
+        /// The client must send exactly these bytes.
         case hear([UInt8])
-        /// From here on TLS, with whatever has come already.
+        /// TLS from here on, with any bytes that have arrived already.
         case tls
         case close
 
@@ -21,12 +21,12 @@ package final class ScriptedServer: Sendable {
         package static func hear(_ text: String) -> Line { .hear(Array(text.utf8)) }
     }
 
-    /// What clients did.
+    /// The actions of clients.
     package struct Record: Sendable {
         package var connections = 0
-        /// What was said in place of what the script has.
+        /// The bytes that clients sent in place of the script's.
         package var surprises: [String] = []
-        /// Bytes that came although the script was at its end without TLS.
+        /// Bytes that arrived although the script had ended without TLS.
         package var bytesAfterEnd = 0
         package var handshakes = 0
     }
@@ -67,7 +67,7 @@ package final class ScriptedServer: Sendable {
         return ScriptedServer(port: port, listener: listener, values: values)
     }
 
-    /// Ends when every client has gone, so that the record is whole.
+    /// Ends when all clients have disconnected, so that the record is complete.
     package func shutdown() async {
         try? await listener.close().get()
         for channel in values.channels.withLock({ $0 }) { try? await channel.closeFuture.get() }

@@ -4,7 +4,7 @@ struct JSONAnswer<Value: Encodable>: Encodable {
         case schema
     }
 
-    /// From this version on, fields are added, and none is changed or taken away.
+    /// The first version. Later changes add fields, but change or remove none.
     private static var schema: Int { 1 }
 
     private let value: Value

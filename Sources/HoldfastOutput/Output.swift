@@ -5,7 +5,7 @@ package import Holdfast
 ///
 /// All text is first made safe for a terminal. Colors are added after that, and only if they are wanted.
 package struct Output: Sendable {
-    /// What a piece of a line means.
+    /// The meaning of a piece of a line.
     package enum Style: Sendable {
         case plain, heading, good, bad, faint
 
@@ -45,7 +45,7 @@ package struct Output: Sendable {
         self.isForErrors = isForErrors
     }
 
-    /// Colors are used on terminals that can show them, unless the user has disabled them (https://no-color.org).
+    /// Whether to use colors: on terminals that support them, unless the user has disabled them (https://no-color.org).
     package static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
@@ -67,7 +67,7 @@ package struct Output: Sendable {
     /// Prints one JSON object in one line, with its keys sorted, and with the version of the fields (docs/formats.md).
     package func json(_ value: some Encodable) throws { printAsIs(try Self.jsonText(value)) }
 
-    /// What ``json(_:)`` prints, without the line feed.
+    /// The output of ``json(_:)``, without the line feed.
     package static func jsonText(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -75,10 +75,10 @@ package struct Output: Sendable {
         return SafeText.escapedInJSON(String(decoding: data, as: UTF8.self))
     }
 
-    /// Gets what would be printed, and whether on standard error, if a test runs the command inside its own process.
+    /// Receives printed text, and whether it is for standard error, if a test runs the command in its own process.
     @TaskLocal package static var listener: (@Sendable (_ text: String, _ isForErrors: Bool) -> Void)?
 
-    /// Prints text that the program itself made, without escaping it.
+    /// Prints the program's own text, without escaping it.
     package func printAsIs(_ text: String) {
         if let listener = Self.listener { return listener(text + "\n", isForErrors) }
         let octets = Array((text + "\n").utf8)
@@ -93,12 +93,11 @@ package struct Output: Sendable {
         if failure == EPIPE, Self.endsWithReader.withLock({ $0 }) { Self.endAsReaderDid() }
     }
 
-    /// Whether the program ends when nobody reads its output anymore. A program that publishes again and again does
-    /// not.
+    /// Whether the program ends when its output has no reader anymore. A program that publishes repeatedly does not.
     package static let endsWithReader = Lock(true)
 
     /// Ends the program with SIGPIPE, as other programs end, so that `| head -1` is not an error. The event loops have
-    /// switched that signal off.
+    /// disabled that signal.
     private static func endAsReaderDid() {
         _ = signal(SIGPIPE, SIG_DFL)
         kill(getpid(), SIGPIPE)
@@ -107,15 +106,15 @@ package struct Output: Sendable {
         exit(128 + SIGPIPE)
     }
 
-    /// Why standard output did not accept everything; nil while it did.
+    /// The error of standard output; nil if it accepted everything.
     package static var whatWasLost: String? {
         failure.withLock { $0 }.map { unsafe String(cString: strerror($0)) }
     }
 
     private static let failure = Lock<Int32?>(nil)
 
-    /// Writes directly to the descriptor: if the C library's buffer cannot be written when the program ends, nobody is
-    /// told.
+    /// Writes directly to the descriptor: the C library reports no error if its buffer cannot be written at the
+    /// program's end.
     /// - Returns: the number of the error; nil if everything was written.
     private static func write(_ octets: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = octets[...]
@@ -124,7 +123,7 @@ package struct Output: Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // Somebody else has set this pipe to non-blocking.
+                // Another program has set this pipe to non-blocking.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&wait, 1, -1)
             } else if errno != EINTR {
@@ -138,7 +137,7 @@ package struct Output: Sendable {
     package func complainAsIs(_ message: String) {
         let text = SafeText.escaped(message) + "\n"
         if let listener = Self.listener { return listener(text, true) }
-        // If this fails, there is nobody to tell.
+        // If this fails, no output is left for an error.
         _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }

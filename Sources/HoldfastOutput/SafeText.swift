@@ -1,5 +1,5 @@
-/// Makes text that may come from a stranger's certificate safe for a terminal. Characters that could move the cursor,
-/// change colors or reverse the direction of writing are shown as numbers.
+/// Makes text safe for a terminal, because it may come from an untrusted certificate. Characters that could move the
+/// cursor, change colors or reverse the direction of writing are shown as numbers.
 package enum SafeText {
     /// For a terminal or a file: only line breaks keep their effect.
     package static func escaped(_ text: String) -> String {

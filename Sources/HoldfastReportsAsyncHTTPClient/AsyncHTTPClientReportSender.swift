@@ -14,7 +14,7 @@ public import NIOPosix
 /// let anchors = try await TrustAnchors.system()
 /// let sender = AsyncHTTPClientReportSender(validator: PathValidator(anchors: anchors))
 /// ```
-/// It reads nothing of an answer but its head, and decodes nothing.
+/// It reads only the head of an answer, and decodes nothing.
 public struct AsyncHTTPClientReportSender: ReportSender {
     private let validator: PathValidator
     private let limit: Duration
@@ -24,11 +24,11 @@ public struct AsyncHTTPClientReportSender: ReportSender {
 
     /// Makes a sender.
     /// - Parameters:
-    ///   - validator: validates collectors; its anchors are the ones that are trusted.
-    ///   - limit: the longest time until the answer begins, including the time to connect and to send.
-    ///   - eventLoopGroup: where timers run; event loops of Network.framework are refused. Connections have threads of
-    ///     their own.
-    ///   - clock: tells the time for which collectors are validated.
+    ///   - validator: validates collectors with its trusted anchors.
+    ///   - limit: the maximum time until the answer begins, including connecting and sending.
+    ///   - eventLoopGroup: the event loops for timers; those of Network.framework are refused. Connections have
+    ///     separate threads.
+    ///   - clock: the time at which collectors are validated.
     ///   - proxy: an HTTP proxy; nil for none. The collector is validated in any case.
     public init(
         validator: PathValidator, limit: Duration = .seconds(30),
@@ -60,7 +60,7 @@ public struct AsyncHTTPClientReportSender: ReportSender {
 
     private func post(_ upload: ReportUpload) async throws -> ReportAnswer {
         let client = try client()
-        // Nobody waits for connections to end.
+        // No caller waits for connections to end.
         defer { Task { try? await client.shutdown() } }
         var request = HTTPClientRequest(url: upload.url.absoluteString)
         request.method = .POST
@@ -81,14 +81,14 @@ public struct AsyncHTTPClientReportSender: ReportSender {
         var configuration = HTTPClient.Configuration()
         configuration.proxy = proxy
         configuration.decompression = .disabled
-        // One request needs no more.
+        // HTTP/1.1 is enough for one request.
         configuration.httpVersion = .http1Only
         return try PinnedHTTPClient(
             manager: TrustManager(unknownHosts: .standardValidation), validator: validator,
             eventLoopGroup: eventLoopGroup, configuration: configuration, clock: clock)
     }
 
-    /// Whatever a client says when its time is up, the time is up.
+    /// Once the time is up, any other error of the client is a timeout.
     private static func error(for error: any Error, isTooLate: Bool, _ limit: Duration) -> ReportSendingError {
         switch error {
         case let error as ReportSendingError: error

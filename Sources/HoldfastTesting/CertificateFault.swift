@@ -1,5 +1,5 @@
-/// Something that is wrong with a certificate. Faults are applied in the order in which a certificate is made: first to
-/// the extensions, then to the content that is signed, to the signature, and to the whole certificate.
+/// A fault of a certificate. Faults are applied in the order in which a certificate is made: first to the extensions,
+/// then to the content that is signed, to the signature, and to the whole certificate.
 public enum CertificateFault: Sendable {
     /// Change the list of extensions: remove, repeat or reorder some, or replace their content.
     case extensions(@Sendable (inout [TestExtension]) -> Void)
@@ -20,8 +20,8 @@ public enum CertificateFault: Sendable {
     case innerSignatureAlgorithm(TestSignature)
     /// Name this algorithm outside the signed content, and the true one inside.
     case outerSignatureAlgorithm(TestSignature)
-    /// Cut this many octets off the end of the certificate.
+    /// Cut this number of bytes off the end of the certificate.
     case truncated(Int)
-    /// Append octets to the certificate.
+    /// Append bytes to the certificate.
     case trailingBytes([UInt8])
 }

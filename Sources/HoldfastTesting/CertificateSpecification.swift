@@ -1,11 +1,11 @@
-/// Everything that a test can determine about a certificate before it is signed.
+/// The properties of a certificate that a test can set before it is signed.
 ///
-/// Start from `root`, `intermediate` or `leaf`, which describe certificates that every verifier accepts, and change
-/// what the test is about. Nothing is checked: whatever can be encoded is encoded, even nonsense.
+/// Start from `root`, `intermediate` or `leaf`, which describe certificates that every verifier accepts, and change the
+/// part that the test is about. Nothing is checked: any value that can be encoded is encoded, even nonsense.
 public struct CertificateSpecification: Sendable {
-    /// The version as people count it: 1, 2 or 3. Extensions are written even below version 3, unless there are none.
+    /// The version number: 1, 2 or 3. Extensions are written even below version 3, unless there are none.
     public var version = 3
-    /// The content octets of the serial number, written unchanged; nil for 16 random octets that make a positive number
+    /// The content bytes of the serial number, written unchanged; nil for 16 random bytes that make a positive number
     /// (RFC 5280 4.1.2.2).
     public var serial: [UInt8]?
     /// The name of the subject, which may be empty.
@@ -18,7 +18,7 @@ public struct CertificateSpecification: Sendable {
     public var notAfter: CertificateTime
     /// The DER of the SubjectPublicKeyInfo; nil for that of the certificate's key.
     public var subjectPublicKeyInfo: [UInt8]?
-    /// How it is signed.
+    /// The signature algorithm.
     public var signature = TestSignature.automatic
 
     /// The names of the subject; nil for no extension, empty for an empty list.
@@ -27,11 +27,11 @@ public struct CertificateSpecification: Sendable {
     public var subjectAltNameCritical: Bool?
     /// Whether it may sign certificates; nil for no extension.
     public var basicConstraints: BasicConstraints?
-    /// What the key may be used for; nil for no extension.
+    /// The permitted uses of the key; nil for no extension.
     public var keyUsage: KeyUsage?
     /// Whether keyUsage is critical.
     public var keyUsageCritical = true
-    /// What the certificate is for; nil for no extension, empty for an empty list.
+    /// The purposes of the certificate; nil for no extension, empty for an empty list.
     public var extendedKeyUsage: [TestObjectIdentifier]?
     /// Whether extendedKeyUsage is critical.
     public var extendedKeyUsageCritical = false
@@ -39,19 +39,19 @@ public struct CertificateSpecification: Sendable {
     public var nameConstraints: NameConstraints?
     /// The policies under which it was issued; nil for no extension, empty for an empty list.
     public var certificatePolicies: [TestObjectIdentifier]?
-    /// What is required of the policies of certificates below it; nil for no extension.
+    /// The policy requirements for certificates below it; nil for no extension.
     public var policyConstraints: PolicyConstraints?
     /// The identifier of its own key.
     public var subjectKeyIdentifier = KeyIdentifier.automatic
     /// The identifier of the signer's key. `automatic` writes the identifier from the signer's certificate, and nothing
-    /// if that has none or if the certificate signs itself.
+    /// if that has none or if the certificate is self-signed.
     public var authorityKeyIdentifier = KeyIdentifier.automatic
     /// Extensions to add after those above. Duplicates are allowed.
     public var extensions: [TestExtension] = []
     /// Timestamps of transparency logs (RFC 6962 3.3). They are in an extension after all others; if there are none,
     /// the extension is absent.
     public var timestamps: [TestTimestamp] = []
-    /// What is wrong with it.
+    /// The faults of the certificate.
     public var faults: [CertificateFault] = []
 
     /// Makes a version 3 certificate that has only the key identifiers as extensions, valid from an hour ago for 90
@@ -103,7 +103,7 @@ extension CertificateSpecification {
     public struct BasicConstraints: Sendable, Hashable {
         /// Whether the subject is a certificate authority. False is not written, because it is the default.
         public var isAuthority: Bool
-        /// How many intermediate certificates may follow; nil for any number.
+        /// The maximum number of following intermediate certificates; nil for any number.
         public var pathLength: Int?
         /// Whether the extension is critical.
         public var isCritical: Bool
@@ -153,7 +153,7 @@ extension CertificateSpecification {
         /// Whether the extension is critical.
         public var isCritical: Bool
 
-        /// Makes the extension. An IP range is `.address` with 8 or 32 octets: the address, then the mask.
+        /// Makes the extension. An IP range is `.address` with 8 or 32 bytes: the address, then the mask.
         public init(permitted: [TestGeneralName] = [], excluded: [TestGeneralName] = [], isCritical: Bool = true) {
             self.permitted = permitted
             self.excluded = excluded
@@ -163,9 +163,9 @@ extension CertificateSpecification {
 
     /// policyConstraints (RFC 5280 4.2.1.11).
     public struct PolicyConstraints: Sendable, Hashable {
-        /// After how many more certificates the path needs an acceptable policy; nil for never.
+        /// The number of further certificates after which the path needs an acceptable policy; nil for never.
         public var requireExplicitPolicy: Int?
-        /// After how many more certificates policies may not be mapped; nil for never.
+        /// The number of further certificates after which policies may not be mapped; nil for never.
         public var inhibitPolicyMapping: Int?
         /// Whether the extension is critical.
         public var isCritical: Bool
@@ -180,12 +180,12 @@ extension CertificateSpecification {
 
     /// subjectKeyIdentifier or authorityKeyIdentifier (RFC 5280 4.2.1.2 and 4.2.1.1).
     public enum KeyIdentifier: Sendable, Hashable {
-        /// For subjectKeyIdentifier, `TestKey.keyIdentifier`; for authorityKeyIdentifier, what the signer's certificate
-        /// has.
+        /// For subjectKeyIdentifier, `TestKey.keyIdentifier`; for authorityKeyIdentifier, that of the signer's
+        /// certificate.
         case automatic
         /// No extension.
         case absent
-        /// These octets.
+        /// These bytes.
         case octets([UInt8])
     }
 }

@@ -108,7 +108,7 @@ struct CertificateWriter {
     }
 
     private static func randomSerial() -> [UInt8] {
-        // 0x40 keeps the number positive and its encoding 16 octets long.
+        // 0x40 keeps the number positive and its encoding 16 bytes long.
         [UInt8.random(in: 0x40...0x7F)] + (1..<16).map { _ in UInt8.random(in: .min ... .max) }
     }
 }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Opens once; tasks that wait go on then, or when they are canceled.
+/// A gate that opens once; waiting tasks continue then, or when they are canceled.
 package final class Gate: Sendable {
     private let isOpen = Lock(false)
     private let waiting = WaitingTasks()

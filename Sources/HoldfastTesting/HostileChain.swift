@@ -1,6 +1,6 @@
 public import Holdfast
 
-/// A chain that makes a validator work as hard as possible, in as many octets as TLS lets a peer present.
+/// A chain that makes a validator work as hard as possible, within the number of bytes that TLS lets a peer present.
 ///
 /// It is for testing the bounds of validators. Whether a path leads to ``anchor`` depends on the recipe, and a
 /// validator finds out as late as possible.
@@ -21,15 +21,15 @@ public struct HostileChain: Sendable {
         case extensions
     }
 
-    /// What the certificates are made of. Each number is a choice within a field.
+    /// The recipe of the certificates. Each number is a choice within a field.
     public struct Recipe: Sendable, Hashable {
         /// The part that is made expensive.
         public var field: Field
-        /// Which kind of text, name, key or extension.
+        /// The kind of text, name, key or extension.
         public var kind: Int
-        /// The size of each element, in octets.
+        /// The size of each element, in bytes.
         public var size: Int
-        /// How many elements each certificate has.
+        /// The number of elements in each certificate.
         public var count: Int
 
         /// Makes a recipe. Numbers out of range are brought into range.
@@ -41,22 +41,22 @@ public struct HostileChain: Sendable {
         }
     }
 
-    /// What it was made from.
+    /// The recipe of the chain.
     public let recipe: Recipe
     /// The DER of the certificates, the leaf first.
     public let presented: [[UInt8]]
     /// The DER of the certificate to trust.
     public let anchor: [UInt8]
 
-    /// The host name that every leaf is for.
+    /// The host name of every leaf.
     public static let host = "www.example.com"
-    /// The most octets that the common TLS libraries let a peer present.
+    /// The maximum number of bytes that common TLS libraries let a peer present.
     public static let maximumBytes = 100_000
 
-    /// The name of the leaf's issuer, which is also the name of the authorities that come with it.
+    /// The name of the leaf's issuer, which is also the name of the other presented authorities.
     private static let issuer = TestName.commonName("Hostile CA")
 
-    /// Makes the chain, with as many certificates as there is room for.
+    /// Makes the chain, with as many certificates as fit.
     public init(_ recipe: Recipe, clock: any WallClock = SystemWallClock()) throws(TestKitError) {
         self.recipe = recipe
         let maker = Maker(recipe: recipe, clock: clock)
@@ -141,7 +141,7 @@ extension HostileChain {
         private func name(_ number: Int, upper: Bool) -> TestName {
             let texts = [
                 "\u{FDFA}", "\u{FDFB}", "\u{FB03}", "a\u{315}\u{300}\u{5AE}", "\u{3316}", "A ", "\u{1E9B}\u{323}",
-                // As many attributes as a name can have.
+                // The maximum number of attributes of a name.
                 "x",
             ]
             let unit = texts[abs(recipe.kind) % texts.count]
@@ -157,10 +157,10 @@ extension HostileChain {
 
         private var modulusOctets: Int { [256, 512, 1_024][abs(recipe.kind) % 3] }
 
-        /// Replaces the signature by octets that are no RSA signature but have the length of the keys. Only a whole
-        /// verification shows that.
+        /// Replaces the signature by bytes that are no RSA signature but have the length of the keys. Only a complete
+        /// verification detects that.
         private static func signedWithRSA(_ der: [UInt8], _ length: Int) -> [UInt8] {
-            // Both headers have four octets in a certificate of this size.
+            // Both headers have four bytes in a certificate of this size.
             guard der.count > 256 + 8 else { return der }
             let end = 8 + (Int(der[6]) << 8 | Int(der[7]))
             guard end <= der.count else { return der }

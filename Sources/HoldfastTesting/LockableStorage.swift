@@ -1,9 +1,9 @@
 package import Foundation
 package import Holdfast
 
-/// A data store that, like a keychain, cannot be read at times. It is locked at first.
+/// A data store that, like a keychain, is sometimes unreadable. It is locked at first.
 package final class LockableStorage: ReportingDataStore {
-    /// What it contains, which a test can read at any time.
+    /// The content, which a test can read at any time.
     package let storage: InMemoryDataStore
     private let locked = Lock(true)
 

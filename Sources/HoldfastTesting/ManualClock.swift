@@ -3,7 +3,7 @@ public import Holdfast
 
 /// A clock that stands still until the test moves it.
 ///
-/// Give it to the authority and to the code under test. Then certificates expire when the test says so.
+/// Give it to the authority and to the code under test. Then the test controls when certificates expire.
 public final class ManualClock: WallClock {
     private let time: Lock<Date>
 

@@ -1,7 +1,7 @@
 package import Holdfast
 
 /// Changes a manager's policies and records which of them are gone. With this, a test can check that every decision
-/// comes from exactly one policy, and not from one that was gone when the decision was asked for.
+/// comes from exactly one policy, and not from one that was gone when the decision was requested.
 package final class PolicyLedger: Sendable {
     private struct State {
         /// Whether a policy trusts the server, by the pin that marks the policy.
@@ -18,7 +18,7 @@ package final class PolicyLedger: Sendable {
     /// The marks of the policies whose removal or replacement has returned.
     package var gone: Set<Pin> { state.withLock { $0.gone } }
 
-    /// How many decisions were checked.
+    /// The number of checked decisions.
     package var decisions: Int { state.withLock { $0.decisions } }
 
     /// Steps that add a policy that trusts, make it stricter, replace all policies, and remove one. Each step takes
@@ -44,7 +44,7 @@ package final class PolicyLedger: Sendable {
         ]
     }
 
-    /// What is wrong with a decision that was asked for when these policies were gone; nil if nothing is wrong.
+    /// The objection to a decision that was requested when these policies were gone; nil if it is correct.
     package func objection(to decision: TrustDecision, afterwardsTo gone: Set<Pin>) -> String? {
         state.withLock { $0.decisions += 1 }
         let marks = decision.configuredPins.filter { $0 != leafPin }

@@ -2,9 +2,9 @@ import Holdfast
 
 import struct Foundation.Date
 
-/// Answers every requirement of a policy otherwise than a policy does that leaves it out, and counts.
+/// Answers every requirement of a policy differently from its default implementation, and counts the calls.
 final class ProbePolicy: TrustPolicy {
-    /// What the probe throws when it is prepared.
+    /// The error of the probe's preparation.
     struct NotReady: Error {}
 
     private struct State {
@@ -25,12 +25,12 @@ final class ProbePolicy: TrustPolicy {
 
     var revision: UInt64 { state.withLock { $0.revision } }
     var needsPreparation: Bool { state.withLock { $0.needsPreparation } }
-    /// How often it was prepared.
+    /// The number of preparations.
     var preparations: Int { state.withLock { $0.preparations } }
-    /// How often it was told of a decision.
+    /// The number of notifications of decisions.
     var told: Int { state.withLock { $0.told } }
 
-    /// Decides by something else from now on, and waits or no longer does.
+    /// Changes the revision and the need for preparation.
     func change() {
         state.withLock { state in
             state.revision += 1

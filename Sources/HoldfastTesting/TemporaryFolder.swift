@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Makes a new folder for `body`, and removes it afterward, whatever happens.
+/// Makes a new folder for `body`, and always removes it afterward.
 package func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
     try FileManager.default.createDirectory(

@@ -14,7 +14,7 @@ public import Holdfast
 public struct TestAuthority: Sendable {
     /// The certificate of the authority.
     public let certificate: TestCertificate
-    /// The clock from which validities count.
+    /// The clock for validity periods.
     public let clock: any WallClock
 
     /// Makes an authority that signs with this certificate.
@@ -26,9 +26,9 @@ public struct TestAuthority: Sendable {
     /// The DER of the root above this authority, which a client has to trust.
     public var root: [UInt8] { certificate.root }
 
-    /// Makes a root. Validities count from `clock`. The default is the system's clock, because other TLS libraries use
-    /// it; give a manual clock to tests in which time passes. `configure` may change anything before the certificate is
-    /// signed.
+    /// Makes a root. Validities begin at the time of `clock`. The default is the system's clock, because other TLS
+    /// libraries use it; pass a manual clock to tests in which time passes. `configure` may change anything before the
+    /// certificate is signed.
     public static func root(
         name: TestName = "Test Root", key: TestKey.Choice = .p256, clock: any WallClock = SystemWallClock(),
         configure: (inout CertificateSpecification) -> Void = { _ in }
@@ -86,7 +86,7 @@ public struct TestAuthority: Sendable {
         return TestAuthority(try issue(specification, key: key), clock: clock)
     }
 
-    /// Makes a certificate with these names for a server, or for a client if the purposes say so.
+    /// Makes a certificate with these names for a server, or for a client if the purposes specify that.
     public func leaf(
         names: [TestGeneralName], key: TestKey.Choice = .p256,
         purposes: [TestObjectIdentifier] = [.serverAuthentication], subject: TestName? = nil,
@@ -100,15 +100,15 @@ public struct TestAuthority: Sendable {
 
 /// Making a certificate again.
 extension TestAuthority {
-    /// Renews a certificate: the same specification and key, a new serial number, and a validity that counts from now.
+    /// Renews a certificate: the same specification and key, a new serial number, and a validity that begins now.
     public func renew(
         _ old: TestCertificate, configure: (inout CertificateSpecification) -> Void = { _ in }
     ) throws(TestKitError) -> TestCertificate {
         try again(old, key: .existing(old.key), configure: configure)
     }
 
-    /// Makes what a machine in the middle would get from this authority: a certificate with the same names and another
-    /// key.
+    /// Makes the certificate that this authority would issue to a machine in the middle: with the same names and
+    /// another key.
     public func impersonate(
         _ victim: TestCertificate, key: TestKey.Choice = .p256,
         configure: (inout CertificateSpecification) -> Void = { _ in }
@@ -117,7 +117,7 @@ extension TestAuthority {
     }
 
     /// Cross-signs another authority: it keeps its name and key but is signed by this one, so that its certificates
-    /// lead here too.
+    /// lead to this authority too.
     public func crossSign(
         _ other: TestAuthority, configure: (inout CertificateSpecification) -> Void = { _ in }
     ) throws(TestKitError) -> TestAuthority {

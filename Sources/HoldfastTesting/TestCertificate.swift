@@ -7,11 +7,11 @@ public struct TestCertificate: Sendable {
     public let der: [UInt8]
     /// The private key of the subject.
     public let key: TestKey
-    /// What it was made from.
+    /// The specification from which it was made.
     public let specification: CertificateSpecification
-    /// The certificates above it, from the one that signed it to the root; empty if it signed itself.
+    /// The certificates above it, from its signer to the root; empty if it is self-signed.
     public let issuers: [TestCertificate]
-    /// The time on the authority's clock when the certificate was made; offsets of the validity count from it.
+    /// The time on the authority's clock when the certificate was made; the base of validity offsets.
     public let issuedAt: Date
 
     init(
@@ -28,10 +28,10 @@ public struct TestCertificate: Sendable {
     /// The certificate in PEM (RFC 7468).
     public var pem: String { Self.pem(der) }
 
-    /// Whether it signed itself.
+    /// Whether it is self-signed.
     public var isSelfSigned: Bool { issuers.isEmpty }
 
-    /// The DER of what a server presents: this certificate first, then those above it without the root. A self-signed
+    /// The DER of a server's chain: this certificate first, then those above it without the root. A self-signed
     /// certificate is a chain by itself.
     public var chain: [[UInt8]] { [der] + issuers.filter { !$0.isSelfSigned }.map(\.der) }
 
@@ -47,7 +47,7 @@ public struct TestCertificate: Sendable {
     /// The end of the validity; nil if it was given as DER.
     public var notAfter: Date? { specification.notAfter.date(now: issuedAt) }
 
-    /// Any octets in PEM, with the label `CERTIFICATE`.
+    /// Any bytes in PEM, with the label `CERTIFICATE`.
     public static func pem(_ der: [UInt8]) -> String {
         PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n"
     }

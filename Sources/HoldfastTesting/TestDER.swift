@@ -3,9 +3,9 @@ import SwiftASN1
 /// Writes DER (ITU-T X.690), for extensions and names for which this module has no type.
 ///
 /// Each function returns one encoded element. Concatenate elements to make the content of another one. Contents are not
-/// checked: tests of a reader want to write nonsense too.
+/// checked, because tests of a reader write nonsense too.
 public enum TestDER {
-    /// An element with this identifier octet and content. Tag numbers must be below 31.
+    /// An element with this identifier byte and content. Tag numbers must be below 31.
     public static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let tagClass: ASN1Identifier.TagClass =
             switch tag >> 6 {
@@ -54,10 +54,10 @@ public enum TestDER {
         return integer(octets: octets)
     }
 
-    /// INTEGER with these content octets: big-endian, in two's complement, written unchanged.
+    /// INTEGER with these content bytes: big-endian, in two's complement, written unchanged.
     public static func integer(octets: [UInt8]) -> [UInt8] { element(0x02, octets) }
 
-    /// BIT STRING of these octets, without the last `unusedBits` bits.
+    /// BIT STRING of these bytes, without the last `unusedBits` bits.
     public static func bitString(_ octets: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] {
         element(0x03, [unusedBits] + octets)
     }

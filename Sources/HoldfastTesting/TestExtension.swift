@@ -1,4 +1,4 @@
-/// An extension as it is encoded (RFC 5280 4.1.2.9).
+/// An extension in its encoded form (RFC 5280 4.1.2.9).
 public struct TestExtension: Sendable, Hashable {
     /// The identifier of the extension.
     public var identifier: TestObjectIdentifier

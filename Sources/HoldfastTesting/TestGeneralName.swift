@@ -1,11 +1,11 @@
 /// A GeneralName (RFC 5280 4.2.1.6): an entry of a subjectAltName, or the base of a name constraint.
 ///
 /// A string literal becomes an iPAddress if it can be read as an IPv4 or IPv6 address, and a dNSName otherwise. Nothing
-/// is checked: whatever is given is written.
+/// is checked: any value is written.
 public enum TestGeneralName: Sendable, Hashable {
     /// dNSName, such as `www.example.com` or `*.example.com`; in a name constraint, `example.com`.
     case dns(String)
-    /// iPAddress: 4 or 16 octets; in a name constraint 8 or 32, the address and the mask.
+    /// iPAddress: 4 or 16 bytes; in a name constraint 8 or 32, the address and the mask.
     case address([UInt8])
     /// rfc822Name.
     case email(String)
@@ -15,7 +15,7 @@ public enum TestGeneralName: Sendable, Hashable {
     case directory(TestName)
     /// otherName, with its type and the DER of its value.
     case other(TestObjectIdentifier, [UInt8])
-    /// Any identifier octet with any content.
+    /// Any identifier byte with any content.
     case raw(UInt8, [UInt8])
 
     /// Makes an iPAddress if the text can be read as an address without a zone (`127.0.0.1`, `::1`), and a dNSName
@@ -46,7 +46,7 @@ extension TestGeneralName: ExpressibleByStringLiteral {
     }
 }
 
-/// IP addresses as people write them (RFC 4291 2.2), for literals in tests; the library has its own, stricter reader.
+/// IP addresses in text form (RFC 4291 2.2), for literals in tests; the library has its own, stricter reader.
 enum IPAddressText {
     static func octets(of text: String) -> [UInt8]? { version4(text) ?? version6(text) }
 

@@ -19,7 +19,7 @@ public struct TestKey: Sendable {
         case ed25519
     }
 
-    /// Where the key of a certificate comes from.
+    /// The source of a certificate's key.
     public enum Choice: Sendable, Hashable {
         /// A new key.
         case new(Kind)
@@ -65,8 +65,8 @@ public struct TestKey: Sendable {
         }
     }
 
-    /// The P-256 key with this private number: 32 octets, the most significant first. It is for test vectors, whose
-    /// keys must always be the same.
+    /// The P-256 key with this private number: 32 bytes, the most significant first. It is for test vectors, whose keys
+    /// must always be the same.
     package init(p256Scalar scalar: [UInt8]) throws(TestKitError) {
         kind = .p256
         do {
@@ -126,7 +126,7 @@ public struct TestKey: Sendable {
         PEMDocument(type: "PUBLIC KEY", derBytes: subjectPublicKeyInfoDER).pemString + "\n"
     }
 
-    /// The first 20 octets of the SHA-256 of the public key's BIT STRING: the key identifier of RFC 7093 2, method 1.
+    /// The first 20 bytes of the SHA-256 of the public key's BIT STRING: the key identifier of RFC 7093 2, method 1.
     public var keyIdentifier: [UInt8] {
         let bits: Data =
             switch material {
@@ -139,7 +139,7 @@ public struct TestKey: Sendable {
         return Array(SHA256.hash(data: bits).prefix(20))
     }
 
-    /// Signs octets, and returns the signature as it is in a certificate (ECDSA in DER).
+    /// Signs bytes, and returns the signature in the form of certificates (ECDSA in DER).
     ///
     /// Throws `signatureDoesNotFitKey` if the key is of another kind, and `signingFailed` if the key is too small.
     public func signature(

@@ -1,13 +1,13 @@
 public import Holdfast
 
-/// Why this module could not do what a test asked for.
+/// An error of this module, which could not do what a test requested.
 public struct TestKitError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<TestKitError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected value, the found value, and the remedy.
     public let facts: ErrorFacts
 
     package init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -27,10 +27,10 @@ extension TestKitError.Code {
     public static var credentialsRefused: Self { Self() }
     /// A server did not start or did not stop.
     public static var serverFailed: Self { Self() }
-    /// A program that is needed is not on this machine.
+    /// A required program is missing on this machine.
     public static var programMissing: Self { Self() }
     /// A program failed.
     public static var programFailed: Self { Self() }
-    /// What a test waited for did not happen in time.
+    /// The awaited event did not happen in time.
     public static var timedOut: Self { Self() }
 }

@@ -14,7 +14,7 @@ public struct TestName: Sendable, Hashable {
         case ia5 = 0x16
     }
 
-    /// One attribute: what it says about the subject, the text, and how the text is encoded.
+    /// One attribute: its type, its text, and the encoding of the text.
     public struct Attribute: Sendable, Hashable {
         /// The kind of attribute, such as `.organization`.
         public var type: TestObjectIdentifier

@@ -16,7 +16,7 @@ public struct TestObjectIdentifier: Sendable, Hashable, ExpressibleByArrayLitera
     /// The numbers with dots between them.
     public var description: String { components.map(String.init).joined(separator: ".") }
 
-    /// The content octets of the OBJECT IDENTIFIER (X.690 8.19).
+    /// The content bytes of the OBJECT IDENTIFIER (X.690 8.19).
     var contentOctets: [UInt8] {
         guard components.count >= 2 else { return components.flatMap(Self.base128) }
         let first = components[0].multipliedReportingOverflow(by: 40).partialValue &+ components[1]

@@ -1,10 +1,10 @@
 import Holdfast
 
-/// What a revocation list says (RFC 5280 section 5).
+/// The content of a revocation list (RFC 5280 section 5).
 public struct TestRevocationList: Sendable {
-    /// The serial numbers that it revokes: content octets of an INTEGER, big-endian.
+    /// The revoked serial numbers: content bytes of an INTEGER, big-endian.
     public var serialNumbers: [[UInt8]] = []
-    /// When it was issued, and when all its entries were revoked.
+    /// The time of issue, and of the revocation of all its entries.
     public var thisUpdate: CertificateTime = .hours(-1)
     /// When the next list is due; nil to omit the field.
     public var nextUpdate: CertificateTime? = .days(7)
@@ -16,9 +16,9 @@ public struct TestRevocationList: Sendable {
     public var extensions: [TestExtension] = []
     /// Extensions of every entry, such as reasonCode.
     public var entryExtensions: [TestExtension] = []
-    /// How it is signed.
+    /// The signature algorithm.
     public var signature = TestSignature.automatic
-    /// The key that signs it; nil for the key of the authority whose name it has.
+    /// The key that signs it; nil for the key of the authority that it names.
     public var signer: TestKey?
 
     /// Makes a list that revokes nothing and is valid for a week.

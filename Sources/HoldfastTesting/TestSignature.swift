@@ -1,6 +1,6 @@
 import Crypto
 
-/// How a certificate is signed (RFC 5280 4.1.1.2).
+/// The signature algorithm of a certificate (RFC 5280 4.1.1.2).
 public enum TestSignature: Sendable, Hashable {
     /// The hash functions for signatures.
     public enum Digest: Sendable, Hashable {
@@ -14,7 +14,7 @@ public enum TestSignature: Sendable, Hashable {
         case sha512
     }
 
-    /// What suits the signing key: ECDSA with a hash of the curve's size, RSA PKCS #1 v1.5 with SHA-256, or Ed25519.
+    /// Suits the signing key: ECDSA with a hash of the curve's size, RSA PKCS #1 v1.5 with SHA-256, or Ed25519.
     case automatic
     /// ECDSA (RFC 5758 3.2).
     case ecdsa(Digest)
@@ -28,7 +28,7 @@ public enum TestSignature: Sendable, Hashable {
     /// right form for a verifier that must not verify it: it is the automatic one of the key.
     case foreign(TestObjectIdentifier)
 
-    /// What `automatic` means for a kind of key. Any other signature stays as it is.
+    /// The meaning of `automatic` for a kind of key. Any other signature stays as it is.
     func resolved(for kind: TestKey.Kind) -> TestSignature {
         guard self == .automatic else { return self }
         return switch kind {
@@ -100,7 +100,7 @@ extension TestSignature.Digest {
         }
     }
 
-    /// Calls `body` with the digest of `bytes`. The type of the digest tells the signing call which hash it is.
+    /// Calls `body` with the digest of `bytes`. The type of the digest determines the hash of the signing call.
     func digest<Result>(_ bytes: [UInt8], _ body: (any Crypto.Digest) throws -> Result) rethrows -> Result {
         switch self {
         case .sha1: try body(Insecure.SHA1.hash(data: bytes))

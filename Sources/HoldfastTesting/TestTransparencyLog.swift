@@ -9,7 +9,7 @@ import Holdfast
 /// let leaf = try authority.leaf(names: ["www.example.com"]) { $0.timestamps = logs.map { TestTimestamp(of: $0) } }
 /// ```
 public struct TestTransparencyLog: Sendable, Hashable {
-    /// The name of the log, for people.
+    /// The display name of the log.
     public var name: String
     /// The key that signs its timestamps.
     public let key: TestKey
@@ -34,14 +34,14 @@ public struct TestTimestamp: Sendable {
     public var date: CertificateTime
     /// The content of its extensions. Logs with tiles put an index there; see ``leafIndex(_:)``.
     public var extensions: [UInt8]
-    /// The octet of the version; 0 means version 1.
+    /// The version byte; 0 means version 1.
     public var version: UInt8 = 0
     /// The key that signs it; nil for the log's key.
     public var signer: TestKey?
     /// Changes the serialized timestamp after it was signed.
     public var change: (@Sendable ([UInt8]) -> [UInt8])?
 
-    /// Makes a timestamp as logs give them, by default one from an hour ago.
+    /// Makes a timestamp in the form of real logs, by default one from an hour ago.
     public init(of log: TestTransparencyLog, at date: CertificateTime = .hours(-1), extensions: [UInt8] = []) {
         self.log = log
         self.date = date

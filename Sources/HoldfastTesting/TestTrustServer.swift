@@ -50,7 +50,7 @@ package struct TestTrustServer: Sendable {
                 .utf8)
     }
 
-    /// Signs any octets.
+    /// Signs any bytes.
     package func signed(_ content: [UInt8]) throws -> Data {
         let certificate = try X509Certificate(der: signer.der)
         let sha256 = TestDER.sequence([TestDER.objectIdentifier([2, 16, 840, 1, 101, 3, 4, 2, 1])])

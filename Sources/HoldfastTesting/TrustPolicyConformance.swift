@@ -2,31 +2,30 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// Checks that a policy of your own keeps what `TrustPolicy` promises to everybody who asks it. For tests, in
-/// any test framework.
+/// Checks that a policy of your own fulfills the requirements of `TrustPolicy`. For tests, in any test framework.
 ///
 /// ```swift
 /// try await TrustPolicyConformance.check(policy, accepting: trust, at: time)
 /// try await TrustPolicyConformance.check(wrapper: { LoggingPolicy(wrapping: $0) })
 /// ```
-/// The first call is for a policy that decides by itself, the second for one that passes the decisions of another on. A
-/// requirement that such a policy leaves out has the default of a policy that decides by itself, and the compiler says
-/// nothing: its connections would outlive a changed policy, or a first document would never be waited for.
+/// The first call is for a policy that decides by itself, the second for one that forwards the decisions of another. If
+/// such a policy leaves out a requirement, it gets the default of a policy that decides by itself, without a message
+/// from the compiler: its connections would outlive a changed policy, or a first document would never be waited for.
 public enum TrustPolicyConformance {
-    /// One promise that is not kept.
+    /// One requirement that is not fulfilled.
     public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
         /// The requirement of the protocol, such as `revision`.
         public let requirement: String
-        /// What was expected and what was found.
+        /// The expected and the found behavior.
         public let text: String
 
         /// `requirement: text`.
         public var description: String { "\(requirement): \(text)" }
     }
 
-    /// Every promise that is not kept.
+    /// All requirements that are not fulfilled.
     public struct Violations: Error, Sendable, Hashable, CustomStringConvertible {
-        /// At least one, in the order of the checks.
+        /// The violations, at least one, in the order of the checks.
         public let violations: [Violation]
 
         /// One line for each.
@@ -50,9 +49,9 @@ public enum TrustPolicyConformance {
     /// Checks a policy that decides by itself.
     /// - Parameters:
     ///   - policy: the policy.
-    ///   - trust: what a handshake presented that the policy accepts, with the host that was dialed.
-    ///   - time: a time at which it accepts that.
-    /// - Throws: ``Violations`` with every promise that is not kept, `TestKitError` when a certificate cannot be made.
+    ///   - trust: a handshake's trust that the policy accepts, with the dialed host.
+    ///   - time: a time at which the policy accepts it.
+    /// - Throws: ``Violations`` with every unfulfilled requirement, `TestKitError` if a certificate cannot be made.
     public static func check(
         _ policy: any TrustPolicy, accepting trust: ServerTrust, at time: Date
     ) async throws {
@@ -97,7 +96,7 @@ public enum TrustPolicyConformance {
         findings.expect(decision.holds(at: time), "evaluate", "its decision ends before the time that was asked")
     }
 
-    /// What every policy rejects that requires anything at all.
+    /// Checks the trusts that every policy with any requirement must reject.
     private static func checkRejections(
         of policy: any TrustPolicy, like trust: ServerTrust, at time: Date, _ findings: inout Findings
     ) throws {
@@ -136,9 +135,9 @@ public enum TrustPolicyConformance {
 
     // MARK: Policies that pass on
 
-    /// Checks a policy that passes the decisions of another one on.
-    /// - Parameter wrap: puts the policy around the one that it is given.
-    /// - Throws: ``Violations`` with every requirement that is not passed on; what `wrap` throws.
+    /// Checks a policy that forwards the decisions of another one.
+    /// - Parameter wrap: puts the policy around the given one.
+    /// - Throws: ``Violations`` with every requirement that is not forwarded; errors of `wrap`.
     public static func check(wrapper wrap: (any TrustPolicy) throws -> any TrustPolicy) async throws {
         let probe = ProbePolicy()
         let policy = try wrap(probe)
@@ -152,7 +151,7 @@ public enum TrustPolicyConformance {
             CompositePolicy.Rule.allCases.allSatisfy {
                 policy.objection(asMemberOf: $0) == probe.objection(asMemberOf: $0)
             }, "objection")
-        // After a change as well: an answer that was kept is not passed on.
+        // Check after a change as well, because a cached answer is not forwarded.
         let isCurrent = (0..<2).map { _ in
             probe.change()
             return (policy.revision == probe.revision, policy.needsPreparation == probe.needsPreparation)

@@ -1,5 +1,5 @@
-/// Waits until something holds, and looks again after a short rest: a loop without one takes the processor from what it
-/// waits for.
+/// Waits until a condition is true, and checks it again after a short rest: a loop without one takes the processor from
+/// the awaited work.
 ///
 /// A task that is canceled throws, so that the time limit of a test ends it.
 package func waitUntil(_ holds: () throws -> Bool) async throws {

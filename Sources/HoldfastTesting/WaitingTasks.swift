@@ -1,11 +1,11 @@
 import Holdfast
 
-/// Tasks that wait for something. A task that is canceled goes on at once, so that the time limit of a test ends it.
+/// Tasks that wait for an event. A canceled task continues at once, so that the time limit of a test ends it.
 package final class WaitingTasks: Sendable {
     private struct State {
         var last = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        /// Those that were canceled before they began to wait.
+        /// Tasks that were canceled before they began to wait.
         var canceled: Set<Int> = []
     }
 
@@ -13,9 +13,9 @@ package final class WaitingTasks: Sendable {
 
     package init() {}
 
-    /// Waits until `resumeAll()`, unless there is nothing to wait for anymore or the task is canceled.
-    /// - Parameter isOver: asked with the lock held that `resumeAll()` takes: whoever changes the answer to true calls
-    ///   that afterward.
+    /// Waits until `resumeAll()`, unless the event has happened or the task is canceled.
+    /// - Parameter isOver: called with the lock held that `resumeAll()` takes: code that changes the answer to true
+    ///   must call that afterward.
     package func wait(unless isOver: @escaping @Sendable () -> Bool) async {
         let number = state.withLock { state in
             state.last += 1
@@ -38,11 +38,11 @@ package final class WaitingTasks: Sendable {
             }
             continuation?.resume()
         }
-        // The task may have been canceled after it went on.
+        // The task may have been canceled after it continued.
         state.withLock { _ = $0.canceled.remove(number) }
     }
 
-    /// Has all tasks go on that wait.
+    /// Resumes all waiting tasks.
     package func resumeAll() {
         let continuations = state.withLock { state in
             defer { state.waiting = [:] }

@@ -10,9 +10,9 @@ import NIOSSL
 struct DemoResult {
     let step: DemoStep
     let decision: TrustDecision
-    /// How many bytes of the request the server decrypted, counted after the connection was closed.
+    /// The number of request bytes that the server decrypted, counted after the connection was closed.
     let bytesAtServer: Int
-    /// How many bytes of the answer reached the client's application.
+    /// The number of response bytes that reached the client's application.
     let bytesAnswered: Int
     /// Whether writing the request failed with the reason of the refusal.
     let writeFailedWithReason: Bool
@@ -31,7 +31,7 @@ struct DemoResult {
     }
 }
 
-/// Runs one step: starts a server on loopback, makes one connection to it, and checks what arrived.
+/// Runs one step: starts a server on loopback, makes one connection to it, and checks the received bytes.
 struct DemoConnection {
     static let request = "GET /balance HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer s3cret\r\n\r\n"
 
@@ -63,7 +63,7 @@ struct DemoConnection {
             let writeFailure = await exchange.writeFailure()
             if decision.isTrusted { try await exchange.answered.get() }
             try? await exchange.channel.close().get()
-            // Nothing more can arrive only after the connection is closed.
+            // More bytes may arrive until the connection is closed.
             try await server.waitForDisconnection()
             return DemoResult(
                 step: step, decision: decision, bytesAtServer: server.statistics.plaintextBytesReceived,
@@ -73,14 +73,14 @@ struct DemoConnection {
     }
 }
 
-/// The client's side of one connection: TLS, Holdfast's gate, and an application that cannot wait.
+/// The client's side of one connection: TLS, Holdfast's gate, and an application that writes at once.
 private struct Exchange: Sendable {
     let channel: any Channel
     let decision: EventLoopFuture<TrustDecision>
     let written: EventLoopFuture<Void>
-    /// Succeeds when as much came back as was sent; fails if the connection ends before that.
+    /// Succeeds when the server has returned all sent bytes; fails if the connection ends before that.
     let answered: EventLoopFuture<Void>
-    /// How many bytes came back, known after the connection is closed.
+    /// The number of returned bytes, known after the connection is closed.
     let received: EventLoopFuture<Int>
 
     static func begin(on channel: any Channel, with client: PinnedTLSClient) throws -> Exchange {
@@ -136,7 +136,7 @@ private final class Application: ChannelInboundHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // If things went well, each of these comes too late and has no effect.
+        // After a success, these calls come too late and have no effect.
         written.fail(ChannelError.ioOnClosedChannel)
         answered.fail(ChannelError.ioOnClosedChannel)
         received.succeed(count)

@@ -1,4 +1,4 @@
-/// Why the demo cannot go on, in words for its user.
+/// The reason why the demo cannot continue, for its user.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import NIOSSL
 
-/// The demo's publisher of pins. It has a list that can be replaced, and answers challenges, if asked to with an old
+/// The demo's publisher of pins. It has a list that can be replaced, and answers challenges, optionally with an old
 /// answer.
 final class DemoPinService: Sendable {
     private struct State {
@@ -26,7 +26,7 @@ final class DemoPinService: Sendable {
 
     func publish(_ list: String) { state.withLock { $0.list = list } }
 
-    /// Sets the entries for which it vouches when it is challenged.
+    /// Sets the entries that it confirms when it is challenged.
     func vouch(for entries: [FingerprintEntry]) { state.withLock { $0.entries = entries } }
 
     /// From now on, every challenge gets the answer to an earlier one.

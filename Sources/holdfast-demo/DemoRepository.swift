@@ -8,7 +8,7 @@ import HoldfastTesting
 import Logging
 import NIOSSL
 
-/// The part of the demo with a repository of pins. What is served may be old, unchanged for too long, or signed with
+/// The part of the demo with a repository of pins. The served files may be old, unchanged for too long, or signed with
 /// stolen keys.
 struct DemoRepository {
     private let stage: DemoStage
@@ -75,13 +75,13 @@ struct DemoRepository {
         try await connect("the trusted server, after all that", next, .accepted)
     }
 
-    /// With the online key a thief can sign timestamps and snapshots, but no pins. The thief can drive versions up, so
-    /// that clients refuse the genuine files. The next root puts an end to that.
+    /// With the online key a thief can sign timestamps and snapshots, but no pins. The thief can raise versions, so
+    /// that clients refuse the genuine files. The next root ends that.
     /// - Returns: the new online key.
     private func onlineKeyStolen() async throws -> TUFSigningKey {
         let own = TUFSigningKey()
         let thief = try await thief(.init(root: [own], threshold: 1, targets: own, online: site.keys.online))
-        // The versions must be ahead of the genuine ones; otherwise no client would look at the pins.
+        // The versions must be ahead of the genuine ones; otherwise no client would read the pins.
         for _ in 0..<4 { try await thief.publish(try thiefsPins, signedBy: [own]) }
         try await update("stolen online key: the thief's pins", try site.bundle(withFilesOf: thief), .notSigned)
         try await update("the true files, now overtaken", try site.bundle, .rolledBack)
@@ -99,13 +99,12 @@ struct DemoRepository {
         return replacement
     }
 
-    /// Two of three root keys have to sign. A thief who has one of them cannot make a root, and the other two replace
-    /// it.
+    /// Two of three root keys must sign. A thief who has one of them cannot make a root, and the other two replace it.
     private func rootKeyStolen(online: TUFSigningKey) async throws {
         let stolen = site.keys.root[2]
         let thief = try await thief(
             .init(root: [stolen], threshold: 1, targets: TUFSigningKey(), online: TUFSigningKey()))
-        // The root that clients would take next is the third.
+        // The next root for clients is the third.
         for _ in 0..<2 {
             try await thief.publish(signedBy: [stolen], online: [thief.keys.online]) {
                 try $0.change(.root, at: clock.now)
@@ -142,8 +141,8 @@ struct DemoRepository {
         tell(.connection(try await DemoConnection(stage: stage, step: step, repository: repository).run()))
     }
 
-    /// Serves a bundle and updates. Afterward the server's next key must be accepted, and neither the old one nor the
-    /// thief's.
+    /// Serves a bundle and updates. Afterward clients must accept the server's next key, and neither the old one nor
+    /// the thief's.
     private func update(
         _ what: String, _ bundle: Data, _ expected: TUFError.Code? = nil, leaving state: StoreState = .fresh
     ) async throws {

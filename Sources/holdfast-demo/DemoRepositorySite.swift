@@ -10,7 +10,7 @@ struct DemoRepositorySite {
     /// The keys that sign.
     struct Keys {
         let root: [TUFSigningKey]
-        /// How many of the root keys have to sign.
+        /// The number of root keys that must sign.
         let threshold: Int
         let targets: TUFSigningKey
         /// The key of snapshot and timestamp.
@@ -61,7 +61,7 @@ struct DemoRepositorySite {
         try await folder.write(try await TUFPublication.make(of: state, in: folder, onlineKeys: online, at: clock.now))
     }
 
-    /// The root with a version, as it is served.
+    /// The served root with a version.
     func root(_ version: Int) throws -> Data {
         try Data(contentsOf: folder.published.appending(path: "metadata/\(version).root.json"))
     }

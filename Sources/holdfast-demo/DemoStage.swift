@@ -45,11 +45,11 @@ struct DemoStep {
         }
     }
 
-    /// A description of the server, for people.
+    /// The display text for the server.
     let server: String
     let policy: DemoPolicy
     let version: TLSVersion
-    /// The chain that it presents, in DER, the leaf first; and the key of the leaf.
+    /// The presented chain, in DER, the leaf first; and the key of the leaf.
     let chain: [[UInt8]]
     let key: TestKey
     let expected: Expectation
@@ -62,7 +62,7 @@ struct DemoStage {
     let anchors: TrustAnchors
     let steps: [DemoStep]
     let issuing: TestAuthority
-    /// The trusted server's certificate, and the one that follows it.
+    /// The trusted server's certificate, and its successor.
     let original: TestCertificate
     let renewed: TestCertificate
     /// The authorities' revocation lists. The issuing authority has a new key, and signs its list with that.
@@ -137,8 +137,7 @@ struct DemoStage {
         ]
     }
 
-    /// Makes a policy. Its pins are those of the trusted server's own certificate, or what the store has at that
-    /// moment.
+    /// Makes a policy. Its pins are those of the trusted server's own certificate, or the store's current ones.
     func policy(
         _ kind: DemoPolicy, store: CertStore? = nil, trustServer: TrustServerStore? = nil,
         repository: PinRepository? = nil

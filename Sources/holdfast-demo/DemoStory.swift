@@ -7,7 +7,7 @@ import HoldfastTesting
 import Logging
 import NIOSSL
 
-/// The part of the demo in which pins change: a client, its store, and what is published in the meantime.
+/// The part of the demo in which pins change: a client, its store, and the publications in the meantime.
 struct DemoStory {
     enum Event {
         case connection(DemoResult)
@@ -126,7 +126,7 @@ struct DemoStory {
         return String(decoding: try draft.signed(by: key ?? self.key), as: UTF8.self)
     }
 
-    /// Does what an attacker between signer and client may try: an entry expires a little earlier or later.
+    /// Changes a list as an attacker between signer and client may: an entry expires a little earlier or later.
     private static func changingOneByte(of list: String) -> String {
         guard let field = list.range(of: "\"expires\":"), field.upperBound < list.endIndex else { return list }
         var changed = list

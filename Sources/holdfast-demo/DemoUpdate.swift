@@ -3,22 +3,22 @@ import HoldfastTUF
 
 /// The outcome of one update of the demo's pins.
 struct DemoUpdate {
-    /// What was published.
+    /// The kind of publication.
     enum Kind: Equatable {
-        /// A document that somebody signed.
+        /// A signed document.
         case document
         /// An answer to a challenge.
         case answer
         /// A repository's files. The state says how current the pins are afterward.
         case repository(StoreState)
 
-        /// What decides about it, for people.
+        /// The basis of the evaluation, as text.
         var judge: String {
             if case .repository = self { "root" } else { "signer" }
         }
     }
 
-    /// Why something is refused.
+    /// The reason for a refusal.
     enum Refusal: Equatable {
         case document(DocumentError.Code)
         case metadata(TUFError.Code)
@@ -31,10 +31,10 @@ struct DemoUpdate {
         }
     }
 
-    /// What was published, for people.
+    /// The display text for the publication.
     let what: String
     let kind: Kind
-    /// Why it must be refused; nil if it must be accepted.
+    /// The reason why it must be refused; nil if it must be accepted.
     let expected: Refusal?
     let error: StoreError?
     /// Whether the right pins are in use afterward.

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// Where the program begins, and the one place that turns what happened into an exit code.
+/// The program's entry, and the only code that turns a result into an exit code.
 @main
 enum EntryPoint {
     static func main() async {
@@ -16,8 +16,7 @@ enum EntryPoint {
         exit(CommandFailure.Status.couldNotFindOut.rawValue)
     }
 
-    /// If a standard descriptor is closed, the next file that is opened would get its number, and everything that is
-    /// printed.
+    /// Opens closed standard descriptors. Otherwise the next opened file would get their number, and all printed text.
     private static func openStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", O_RDWR)
@@ -76,7 +75,7 @@ enum EntryPoint {
     /// The verb that arguments name, with their values.
     static func command(_ arguments: [String]) throws -> any ParsableCommand { try Holdfastctl.parseAsRoot(arguments) }
 
-    /// Errors of libraries are not printed in their own words, which may contain what was read.
+    /// Prints no message of a library as it is, because it may contain input.
     private static func status(of arguments: [String], failingWith error: any Error) -> Int32 {
         guard !(error is ValidationError), !Holdfastctl.exitCode(for: error).isSuccess else {
             return status(of: arguments, refusedBy: error)

@@ -2,7 +2,7 @@ public import AsyncHTTPClient
 public import Logging
 public import NIOCore
 
-/// Something that sends a request and gets the response.
+/// A type that sends a request and returns the response.
 ///
 /// A library, or your own code, that takes `any HTTPRequestExecutor` instead of an `HTTPClient` works with and without
 /// pinning. If a library needs something else, such as swift-openapi-runtime's `ClientTransport` or a closure, wrap an
@@ -17,8 +17,8 @@ public protocol HTTPRequestExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - deadline: when the head of the response must have arrived; how long its body takes is not limited.
-    ///   - logger: where the client logs.
+    ///   - deadline: the deadline for the head of the response; the time for its body is not limited.
+    ///   - logger: the logger of the client.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: the client's errors; a ``PinnedHTTPClient`` throws the `TrustFailure` of a refused server.
     func execute(

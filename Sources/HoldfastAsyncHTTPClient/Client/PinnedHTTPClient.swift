@@ -7,7 +7,7 @@ import NIOHTTP1
 public import NIOPosix
 public import NIOSSL
 
-/// AsyncHTTPClient's `HTTPClient`, with Holdfast deciding about every server before a byte of a request leaves.
+/// AsyncHTTPClient's `HTTPClient`, with Holdfast evaluating every server before a byte of a request is sent.
 ///
 /// If you use `HTTPClient` today, change the line that makes it. Requests and responses stay AsyncHTTPClient's own:
 /// ```swift
@@ -18,19 +18,19 @@ public import NIOSSL
 /// let body = try await response.body.collect(upTo: 1 << 20)
 /// try await client.shutdown()
 /// ```
-/// If a server is refused, the request throws a `TrustFailure` as soon as the connection is made. Nothing of the
+/// If a server is refused, the request throws a `TrustFailure` as soon as the connection is made. No part of the
 /// request was sent; over HTTP/2 only the connection's preface and settings were.
 ///
 /// ## How it decides
-/// AsyncHTTPClient has no hook during a handshake. Afterward it lets an initializer look at the connection, but that
-/// sees only the server's own certificate and is not told the host. So there is one inner client for each scheme, host
-/// and port, and a policy that needs the whole chain gets it from a handshake of Holdfast's own with the same server.
-/// This handshake begins together with the first connection, shows no client certificate, and ends when the server's
-/// certificates have arrived, so it does not delay the first request. The chain is remembered for the certificate:
-/// later connections need no such handshake. Each connection is evaluated by the policy of that moment. When policies
-/// or anchors change, connections that would be refused now are closed, with the requests on them. When something that
-/// a decision rests on expires, or after ten minutes, the decision is made again, and connections that are no longer
-/// trusted get no further requests.
+/// AsyncHTTPClient has no hook during a handshake. Afterward it gives an initializer the connection, but only with the
+/// server's own certificate and without the host. So there is one inner client for each scheme, host and port, and a
+/// policy that needs the whole chain gets it from a separate handshake with the same server. This handshake begins
+/// together with the first connection, presents no client certificate, and ends when the server's certificates have
+/// arrived, so it does not delay the first request. The chain is remembered for the certificate: later connections need
+/// no such handshake. Each connection is evaluated by the policy of that moment. When policies or anchors change,
+/// connections that would be refused now are closed, with the requests on them. When the basis of a decision expires,
+/// or after ten minutes, the decision is made again, and connections that are no longer trusted get no further
+/// requests.
 ///
 /// TLS itself verifies no certificate: Holdfast alone decides, at the time of the client's clock.
 ///
@@ -38,40 +38,40 @@ public import NIOSSL
 /// key that it has proved in the same handshake. A custom key (`NIOSSLCustomPrivateKey`) is given as `clientKey`.
 ///
 /// ## What differs from HTTPClient
-/// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every
-///   host whose policy asks for a certificate: there is none.
-/// - Redirects are followed only where ``RedirectRules`` are given, and each target is evaluated before the client
+/// - A host without a policy is refused unless the manager's `unknownHosts` allows it, and so is `http` for every host
+///   whose policy requires a certificate.
+/// - Redirects are followed only if ``RedirectRules`` are given, and each target is evaluated before the client
 ///   connects to it; a redirect from https to http is an error. AsyncHTTPClient's `redirectConfiguration` cannot be
 ///   read and is ignored.
 /// - `connectionPool.retryConnectionEstablishment` is off, because otherwise a refusal would surface only at the
 ///   deadline.
-/// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: the
-///   validator's anchors and the policy decide.
+/// - Trust roots in a `TLSConfiguration`, of the client or of a request, and verification turned off are refused: only
+///   the validator's anchors and the policy are used.
 /// - A SOCKS proxy is refused. Through an HTTP proxy the policy evaluates the origin.
-/// - Event loops must be those of `MultiThreadedEventLoopGroup`, on Apple's platforms as well. Connections run not on
-///   them but on a thread of the client's own, which ends when a server on it stays silent: there is no other way to
-///   close such a connection. The other connections of the thread then end with the requests that are on them.
+/// - Event loops must be those of `MultiThreadedEventLoopGroup`, on Apple's platforms as well. Connections do not run
+///   on them but on a separate thread of the client, which ends when a server on it stays silent: such a connection
+///   cannot be closed otherwise. The other connections of the thread then end with the requests on them.
 ///
 /// Shut it down before you release it.
 public final class PinnedHTTPClient: Sendable {
-    /// The bounds of what a client keeps.
+    /// The limits of the client's memory and connections.
     public struct Limits: Sendable, Hashable {
         /// Origins (scheme, host and port) that connections are kept for; 1 or more. Beyond that, the least recently
         /// used one is dropped. If all of them have requests in flight, a request to another origin is an error.
         ///
-        /// Of these at most 16 are ports of one host. A 17th takes the place of the host's own that was not used for
-        /// longest, and is an error if all of them have requests in flight; other hosts keep theirs.
+        /// Of these at most 16 are ports of one host. A 17th replaces the least recently used one of the same host, and
+        /// is an error if all of them have requests in flight; other hosts keep theirs.
         public var origins = 256
-        /// Connections that may wait for their server's first word at one time, over all origins that have not answered
-        /// this client before; 1 or more. A request for one more waits until its deadline and then fails with
+        /// Connections that may wait for their server's first bytes at one time, over all origins that have not
+        /// answered this client before; 1 or more. A request for one more waits until its deadline and then fails with
         /// `silentPeer`. The ports of one host have at most four, whatever the limit.
         public var unansweredConnections = 12
         /// Certificates whose chains are remembered; 1 or more; the oldest is dropped first.
         public var evidence = 1_024
         /// How long a chain is remembered, and how long a decision is used before it is made again; more than zero.
         public var evidenceLifetime = Duration.seconds(600)
-        /// The most handshakes to try until the server shows the certificate of the connection; 1 or more. Servers with
-        /// several certificates for one name need several.
+        /// Maximum number of handshakes until the server presents the certificate of the connection; 1 or more. Servers
+        /// with several certificates for one name need several.
         public var evidenceTries = 4
         /// How long connections may take to close when the client is shut down; more than zero. Then the
         /// threads of those that are still open end, and close them.
@@ -81,7 +81,7 @@ public final class PinnedHTTPClient: Sendable {
         public init() {}
     }
 
-    /// The event loops that timers and waiting requests run on; connections have threads of the client's own.
+    /// The event loops for timers and waiting requests; connections have separate threads.
     public let eventLoopGroup: any EventLoopGroup
 
     let evaluator: TrustEvaluator
@@ -95,17 +95,17 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - manager: finds the policy of each host.
-    ///   - validator: validates chains; its anchors are the ones that are trusted. If they are those of a
-    ///     `TrustAnchorStore`, connections are evaluated by its new ones with the next request. New lists of a
-    ///     `RevocationStore` end connections to servers that they revoke.
-    ///   - eventLoopGroup: where timers run and requests wait; event loops of Network.framework are refused. It must
-    ///     outlive the client.
+    ///   - validator: validates chains with its trusted anchors. If they are those of a `TrustAnchorStore`, the next
+    ///     request evaluates connections by its new ones. New lists of a `RevocationStore` end connections to servers
+    ///     that they revoke.
+    ///   - eventLoopGroup: the event loops for timers and waiting requests; those of Network.framework are refused. It
+    ///     must outlive the client.
     ///   - configuration: AsyncHTTPClient's. Settings of trust roots and verification are refused, its
     ///     `redirectConfiguration` is ignored, and the rest applies.
-    ///   - redirects: which redirects are followed; with nil none, and the redirect itself is the response.
+    ///   - redirects: the rules for redirects; with nil none is followed, and the redirect itself is the response.
     ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
-    ///   - limits: the bounds of what is kept.
-    ///   - clock: tells the time of each decision.
+    ///   - limits: the limits of the client's memory and connections.
+    ///   - clock: the time of each decision.
     ///   - clientKey: the key of the client certificate if the process does not have it, such as in a hardware module;
     ///     the TLS configuration then has the `certificateChain` without a `privateKey`.
     /// - Throws: ``PinnedHTTPClientError``.
@@ -137,7 +137,7 @@ public final class PinnedHTTPClient: Sendable {
         let (policies, lists) = (evaluator.manager.changes(), evaluator.validator.revocationSource.changes())
         // A request evaluates its connections before it uses one; this ends unused ones.
         let end = { @Sendable in
-            // All of them, because some of many simultaneous changes may not be reported.
+            // Check all clients, because some of many simultaneous changes may not be reported.
             for client in clients.all {
                 client.gate.endWhatNoLongerHolds(under: evaluator.look(at: client.key.origin.host))
             }
@@ -186,11 +186,11 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
-    ///   - deadline: when the head of the response must have arrived. How long its body takes is not limited: read it in
-    ///     a task that you cancel, or collect it with a limit of your own.
+    ///   - deadline: the time by which the head of the response must have arrived. The time for its body is not
+    ///     limited: read it in a task that you cancel, or collect it with your own limit.
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
-    /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
+    /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and AsyncHTTPClient's errors, including cancellation.
     @concurrent
     public func execute(
         _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger? = nil
@@ -219,11 +219,11 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
-    ///   - timeout: how long the head of the response may take to arrive. How long its body takes is not limited: read
-    ///     it in a task that you cancel, or collect it with a limit of your own.
+    ///   - timeout: the limit for the head of the response. The time for its body is not limited: read it in a task
+    ///     that you cancel, or collect it with your own limit.
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
-    /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
+    /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and AsyncHTTPClient's errors, including cancellation.
     @concurrent
     public func execute(
         _ request: HTTPClientRequest, timeout: TimeAmount, logger: Logger? = nil
@@ -252,7 +252,7 @@ public final class PinnedHTTPClient: Sendable {
             do {
                 return try await sendOnce(request, to: target, begun: start, deadline: deadline, logger: logger)
             } catch is ConnectionRetired {
-                // Nothing of it was sent, and nothing of its body was requested.
+                // No part of the request was sent, and no part of its body was requested.
                 try Task.checkCancellation()
             }
         }
@@ -263,8 +263,8 @@ public final class PinnedHTTPClient: Sendable {
         )
     }
 
-    /// How often a request looks for a connection. One that waited for a connection may find it retired; that this
-    /// happens again and again means that policies, anchors or evidence end faster than requests begin.
+    /// Maximum number of attempts of a request to get a connection. A connection may be retired while the request
+    /// waits. If that happens repeatedly, policies, anchors or evidence end faster than requests begin.
     private static let mostTurns = 16
 
     private func sendOnce(
@@ -290,7 +290,7 @@ public final class PinnedHTTPClient: Sendable {
             admission = try clients.lease(key, until: deadline)
         }
         guard case .lease(let lease) = admission else { throw ConnectionRetired() }
-        // The pool may pick any of its connections, so those that are refused by now must be closed.
+        // The pool may pick any of its connections, so those that are refused by now must be closed first.
         let again = lease.client.gate.endWhatNoLongerHolds(under: look)
         guard again.undecided.isEmpty else {
             lease.end()
@@ -307,7 +307,7 @@ public final class PinnedHTTPClient: Sendable {
         inner.url = target.text
         inner.tlsConfiguration = nil
         inner.localAddress = nil
-        // What serves a connection runs on its thread.
+        // Code for a connection runs on the connection's thread.
         lease.client.gate.expectConnection(under: look, on: lease.client.http.eventLoopGroup.any())
         do {
             var response = try await lease.client.http.execute(inner, deadline: deadline, logger: logger)
@@ -319,14 +319,14 @@ public final class PinnedHTTPClient: Sendable {
             if lease.client.gate.hasExpired() { clients.retire { $0 === lease.client } }
             throw error
         } catch {
-            // After the explanation, which needs the thread of the connection.
+            // End the lease after the explanation, which needs the thread of the connection.
             defer { lease.end() }
             if let silentAt = lease.client.gate.silentAt, Self.isOfEndedClient(error) {
                 guard silentAt - begun < lease.client.connectTimeout else { throw HTTPClientError.connectTimeout }
                 throw ConnectionRetired()
             }
-            // Nothing of it was sent: the pool chose a connection that ended before the request was on it. Where nobody
-            // has canceled it, AsyncHTTPClient's error for a canceled request says the same.
+            // No part of the request was sent: the pool chose a connection that ended before the request was on it.
+            // AsyncHTTPClient's error for a canceled request means the same if the request was not canceled.
             if !clients.isClosed, !Task.isCancelled,
                 error as? HTTPClientError == .cancelled
                     || lease.client.gate.isRetired && (Self.isOfEndedClient(error) || Self.isOfEndedConnection(error))
@@ -343,7 +343,7 @@ public final class PinnedHTTPClient: Sendable {
         }
     }
 
-    /// Waits until the policy is prepared or has given up; then it rejects the server and says why.
+    /// Waits until the policy is prepared or has given up; then it rejects the server with a reason.
     private func prepare(_ policy: any TrustPolicy, deadline: NIODeadline) async throws {
         let limit = min(deadline - .now(), .hours(1))
         await withTaskGroup(of: Void.self) { group in
@@ -361,8 +361,8 @@ public final class PinnedHTTPClient: Sendable {
         return error == .cancelled || error == .alreadyShutdown
     }
 
-    /// NIO's errors for a request whose connection ended after the pool had chosen it but before it learned of the end.
-    /// Which one comes first depends on how busy the machine is.
+    /// NIO's errors for a request whose connection ended after the pool had chosen it but before the pool was notified
+    /// of the end. Their order depends on the load of the machine.
     private static func isOfEndedConnection(_ error: any Error) -> Bool { error as? ChannelError == .ioOnClosedChannel }
 
     private static func isRefusedByTLS(_ error: any Error) -> Bool {
@@ -371,9 +371,9 @@ public final class PinnedHTTPClient: Sendable {
         return true
     }
 
-    /// Nil when the time is up or the request is canceled before the reason is known.
+    /// The reason; nil if the time is up or the request is canceled first.
     private func explanation(by client: OriginClient, deadline: NIODeadline) async -> TrustFailure? {
-        // One handshake, which has the connect timeout for itself.
+        // One handshake, with the full connect timeout.
         let limit = min(deadline, .now() + client.connectTimeout + client.endTimeout)
         let explanation = client.gate.explanation(on: client.http.eventLoopGroup.any())
         return ((try? await explanation.value(before: limit, on: eventLoopGroup.any())) ?? nil) ?? nil
@@ -388,7 +388,7 @@ public final class PinnedHTTPClient: Sendable {
 
     /// Accepts no further requests, lets those in flight finish, and ends the client.
     ///
-    /// - Parameter patience: how long to wait until responses are read to their end; then the rest fails.
+    /// - Parameter patience: how long to wait until responses are read to their end; then the remaining ones fail.
     /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
     public func shutdown(waitingAtMost patience: Duration) async throws {
         watcher.cancel()

@@ -9,10 +9,10 @@ final class Arrival: Sendable {
 
     init(place: DownloadRules.Place) { self.place = place }
 
-    /// Whether the last connection led to this machine; nil if that is unknown, as behind a proxy.
+    /// Whether the last connection led to this machine; nil if that is unknown, as with a proxy.
     var isThisMachine: Bool? { isHere.withLock { $0 } }
 
-    /// Fails for a forbidden address. On the connection's event loop.
+    /// Fails for a forbidden address. Call it on the connection's event loop.
     func check(_ channel: any Channel) -> EventLoopFuture<Void> {
         let isHere = Self.isHere(channel)
         self.isHere.withLock { $0 = isHere }

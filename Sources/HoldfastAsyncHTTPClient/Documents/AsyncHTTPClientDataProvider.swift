@@ -18,14 +18,14 @@ public import NIOPosix
 /// `Content-Encoding` other than `identity` is an error, so no response takes more memory than
 /// `RemoteDataRequest.maximumBytes` allows.
 public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource {
-    /// The longest time until the answer begins, connecting included.
+    /// Maximum time until the response begins, connecting included.
     public let answerLimit: Duration
-    /// The longest time for the whole.
+    /// Maximum time for the whole download.
     public let wholeLimit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     public let allowsPlainHTTPToLoopback: Bool
 
-    /// Copies of a provider count as the same source.
+    /// The identity that copies of a provider share.
     private final class Identity: Sendable {}
 
     private let identity = Identity()
@@ -35,19 +35,19 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
     let eventLoopGroup: any EventLoopGroup
     let clock: any WallClock
     let proxy: @Sendable (URL) -> HTTPClient.Configuration.Proxy?
-    /// Captured when the provider is made, because downloads run in their own tasks.
+    /// Captured when the provider is made, because downloads run in separate tasks.
     let log = PolicyLog.shared
 
     /// Makes a provider.
     /// - Parameters:
-    ///   - validator: validates servers; its anchors are the ones that are trusted. New ones of a `TrustAnchorStore`
-    ///     count from the next download on.
-    ///   - answerLimit: the longest time until the answer begins.
-    ///   - wholeLimit: the longest time for the whole.
+    ///   - validator: validates servers with its trusted anchors. New ones of a `TrustAnchorStore` are used from the
+    ///     next download on.
+    ///   - answerLimit: the maximum time until the response begins.
+    ///   - wholeLimit: the maximum time for the whole download.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
-    ///   - eventLoopGroup: where timers run; event loops of Network.framework are refused. Connections have threads of
-    ///     their own.
-    ///   - clock: tells the time for which servers are validated.
+    ///   - eventLoopGroup: the event loops for timers; those of Network.framework are refused. Connections have
+    ///     separate threads.
+    ///   - clock: the time at which servers are validated.
     ///   - proxy: returns the HTTP proxy for a URL, also for each redirect; nil for none. The server is validated in
     ///     any case.
     public init(
@@ -151,7 +151,7 @@ private final class DocumentDownload: Sendable {
             throw RemoteDataError(
                 .connectionFailed, expected: "a URL of a server", found: ForeignErrorText.found(error))
         }
-        // Nobody waits for connections to end.
+        // No caller waits for connections to end.
         defer { Task { try? await client.shutdown() } }
         do {
             return try await ask(url, client)
@@ -163,16 +163,16 @@ private final class DocumentDownload: Sendable {
     private func client(for url: URL, _ arrival: Arrival) throws -> PinnedHTTPClient {
         let manager = TrustManager(unknownHosts: .standardValidation)
         if url.scheme?.lowercased() == "http" || !request.validatesServer {
-            // The rules allowed plain HTTP, and then there is nothing to validate.
+            // The rules allow plain HTTP, which has nothing to validate.
             let host = HostPattern(try DialedHost(url: url))
             manager.add(policy: DisabledPolicy(host: host, log: provider.log))
         }
         var configuration = HTTPClient.Configuration()
-        // The limits come first, because they say which one was reached.
+        // The client's own timeouts are longer, because an error of these limits names the limit.
         configuration.timeout.connect = TimeAmount(provider.answerLimit + .seconds(10))
         configuration.proxy = provider.proxy(url)
         configuration.decompression = .disabled
-        // One request needs no more.
+        // HTTP/1.1 is enough for one request.
         configuration.httpVersion = .http1Only
         if configuration.proxy == nil {
             configuration.http1_1ConnectionDebugInitializer = { arrival.check($0) }
@@ -205,7 +205,7 @@ private final class DocumentDownload: Sendable {
         }
     }
 
-    /// Reads at most the limit, whatever length is announced.
+    /// Reads at most the limit, whatever length the response announces.
     private func body(of response: HTTPClientResponse) async throws -> Data {
         let encodings = response.headers[canonicalForm: "Content-Encoding"]
         guard encodings.allSatisfy({ $0.utf8.count == 8 && $0.lowercased().hasSameOctets(as: "identity") }) else {
@@ -223,7 +223,7 @@ private final class DocumentDownload: Sendable {
         return body
     }
 
-    /// Where a connection for a URL leads.
+    /// The destination of a connection for a URL.
     private func destination(of url: URL) -> String {
         guard let proxy = provider.proxy(url) else { return (try? DialedHost(url: url))?.description ?? "the server" }
         return "the proxy \((try? DialedHost(proxy.host, port: proxy.port))?.description ?? proxy.host.quotedAddress)"
@@ -247,7 +247,7 @@ private final class DocumentDownload: Sendable {
         }
     }
 
-    /// Of the messages of BoringSSL only the names mean something to people.
+    /// In messages of BoringSSL, only the names are meaningful to users.
     private static func reason(of error: any Error) -> String {
         let names = BoringSSLReason.names(in: error)
         return names.isEmpty ? ForeignErrorText.found(error) : names.joined(separator: "; ")

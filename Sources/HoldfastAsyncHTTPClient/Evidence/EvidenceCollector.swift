@@ -14,7 +14,7 @@ import NIOSSL
 /// the same leaf. Any number of connections that need it at one time share one handshake, and it may begin before the
 /// first of them needs it.
 final class EvidenceCollector: Sendable {
-    /// How the server is reached.
+    /// The route to the server.
     struct Route: Sendable {
         /// The name or address to connect to, directly or through a proxy.
         let target: String
@@ -26,7 +26,7 @@ final class EvidenceCollector: Sendable {
         var authority: String { target.contains(":") ? "[\(target)]:\(port)" : "\(target):\(port)" }
     }
 
-    /// Runs something on a loop after a while, and returns what cancels that.
+    /// Runs a closure on a loop after a delay, and returns a closure that cancels it.
     typealias Timer = @Sendable (any EventLoop, TimeAmount, @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
     private let reader: PresentedChainReader
@@ -44,10 +44,10 @@ final class EvidenceCollector: Sendable {
     }
     private let state = Lock(State())
 
-    /// How long a chain that was read early counts as current.
+    /// How long a chain that was read early is current.
     private static let earlyLifetime = TimeAmount.seconds(10)
 
-    /// - Parameter timer: how the next connection of a handshake waits for its turn; by default in the loop's time.
+    /// - Parameter timer: the timer for the next connection of a handshake; by default in the loop's time.
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
     init(
         host: DialedHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion, route: Route,
@@ -64,10 +64,10 @@ final class EvidenceCollector: Sendable {
         self.timer = timer
     }
 
-    /// How many handshakes were begun.
+    /// The number of handshakes that were begun.
     var handshakes: Int { state.withLock { $0.handshakes } }
 
-    /// How many connections were begun for them.
+    /// The number of connections that were begun for them.
     var connections: Int { state.withLock { $0.connections } }
 
     /// Begins to read the chain for a connection that is being made and will need it.
@@ -96,9 +96,9 @@ final class EvidenceCollector: Sendable {
         stop?.fail(HTTPClientError.cancelled)
     }
 
-    /// The chain that comes with a leaf.
+    /// The chain that the server presents with a leaf.
     ///
-    /// Fails with `certificatesDiffer` if the server has several certificates and never presents the one in question.
+    /// Fails with `certificatesDiffer` if the server has several certificates and never presents this leaf.
     func chain(with leaf: [UInt8], on loop: any EventLoop) -> EventLoopFuture<PresentedChain> {
         guard let early = earlyChain(on: loop) else { return chain(with: leaf, on: loop, triesLeft: tries) }
         return early.flatMap { chain in
@@ -164,7 +164,7 @@ final class EvidenceCollector: Sendable {
     /// Several connections for one chain, so that a lossy path or a server that neglects one of them does not prevent a
     /// result.
     private static let maximumConnections = 3
-    /// The longest wait before another connection is tried while the earlier ones are silent.
+    /// Maximum wait before another connection is tried while the earlier ones are silent.
     private static let longestPause = TimeAmount.seconds(5)
 
     private func handshake(on loop: any EventLoop, _ result: EventLoopPromise<PresentedChain>) {
@@ -200,7 +200,7 @@ final class EvidenceCollector: Sendable {
             }
         }
         let connected = connect(bootstrap) { channel in
-            // Whatever ends the wait ends the connection.
+            // Any end of the wait closes the connection.
             result.futureResult.whenComplete { _ in channel.closeBelowTLSLater() }
             return channel.eventLoop.makeCompletedFuture { try self.start(on: channel) }
                 .map { $0.cascade(to: one) }
@@ -245,7 +245,7 @@ private final class EvidenceAttempts {
         return result.futureResult.eventLoop.makePromise()
     }
 
-    /// The first chain is the result. A failure is the result only when no connection is left: then the server refused
+    /// The first chain is the result. A failure is the result only if no connection is left: then the server refused
     /// and was not silent.
     func end(_ outcome: Result<PresentedChain, any Error>) {
         running -= 1

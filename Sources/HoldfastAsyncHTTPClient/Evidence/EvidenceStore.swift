@@ -2,32 +2,32 @@ import Foundation
 import Holdfast
 import NIOCore
 
-/// Until when something that rests on evidence holds: an instant of the monotonic clock, and on the wall clock the end of
-/// what the decision rests on.
+/// The end of a decision's validity: an instant of the monotonic clock, and on the wall clock the end of the decision's
+/// basis.
 struct EvidenceExpiry: Sendable {
     let deadline: NIODeadline
     let holdsUntil: Date
 
     func isPast(at time: Date) -> Bool {
-        // Written so that NaN counts as past.
+        // Written so that NaN is treated as past.
         !(time < holdsUntil) || deadline <= .now()
     }
 
     /// The same, limited to the end of another decision on the evidence.
     func atMost(_ end: Date) -> EvidenceExpiry { EvidenceExpiry(deadline: deadline, holdsUntil: min(holdsUntil, end)) }
 
-    /// How long it is until the first of the two, at most until the deadline.
+    /// The time until the first of the two, at most until the deadline.
     func remaining(at time: Date) -> TimeAmount {
         let untilDeadline = max(deadline - .now(), .zero)
         let seconds = holdsUntil.timeIntervalSince(time)
         guard seconds > 0 else { return .zero }
-        // Only what is smaller than the deadline is converted, so that nothing overflows.
+        // Only a value below the deadline is converted, so that nothing overflows.
         guard seconds < Double(untilDeadline.nanoseconds) / 1e9 else { return untilDeadline }
         return .milliseconds(Int64(seconds * 1_000))
     }
 }
 
-/// Chains by their leaf: what a server presented beside it when it proved the leaf's key to Holdfast.
+/// Chains by their leaf: the certificates that a server presented with it when it proved the leaf's key.
 ///
 /// A validated path is evidence about a leaf, not about a connection, so a chain can be used for every connection whose
 /// handshake proved the same leaf's key. It is evaluated each time; only trusted chains are kept.
@@ -97,13 +97,13 @@ final class EvidenceStore: Sendable {
         }
     }
 
-    /// Whether the next connection to an origin will need evidence, if the server shows the same leaf as it did last.
+    /// Whether the next connection to an origin will need evidence, if the server presents the same leaf as last time.
     func isMissing(for origin: HTTPOrigin, anchors: TrustAnchors, at time: Date) -> Bool {
         guard let chain = lastChains.withLock({ $0[origin] }), let leaf = chain.leaf else { return true }
         return chain.certificates.count > 1 && evidence(about: leaf, anchors: anchors, at: time) == nil
     }
 
-    /// No longer than the decision holds.
+    /// The expiry of evidence, at most that of the decision.
     func expiry(of decision: TrustDecision) -> EvidenceExpiry {
         EvidenceExpiry(deadline: .now() + lifetime, holdsUntil: decision.holdsUntil)
     }

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Asks an HTTP proxy for a tunnel to a host (CONNECT, RFC 9110 9.3.6) and takes itself and HTTP out of the pipeline
-/// once it is open.
+/// Requests a tunnel to a host from an HTTP proxy (CONNECT, RFC 9110 9.3.6) and removes itself and HTTP from the
+/// pipeline once the tunnel is open.
 final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -16,8 +16,8 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
         self.promise = promise
     }
 
-    /// Adds the handlers to a channel that is not active yet. On its event loop.
-    /// - Returns: succeeds when the tunnel is open and nothing but it is left in the pipeline.
+    /// Adds the handlers to a channel that is not active yet. Call it on the channel's event loop.
+    /// - Returns: succeeds when the tunnel is open and only the tunnel is left in the pipeline.
     static func open(
         to authority: String, headers: HTTPHeaders, on channel: any Channel
     ) throws -> EventLoopFuture<Void> {

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// Has the trust manager evaluate servers, with the current anchors and time. It decides nothing itself.
+/// Lets the trust manager evaluate servers, with the current anchors and time. It makes no decision itself.
 ///
 /// A host's policy is looked up once before a decision and once after it; the first lookup also determines which
 /// evidence the policy needs.
@@ -12,19 +12,19 @@ struct TrustEvaluator: Sendable {
         let revocation: [UInt8]
     }
 
-    /// What counts for a host at one moment.
+    /// The policy, anchors and revocation lists for a host at one moment.
     struct Look: Sendable {
         let host: DialedHost
         let anchors: TrustAnchors
         fileprivate let revocation: [UInt8]
         fileprivate let lookup: HostLookup
 
-        /// nil for a host without one.
+        /// nil for a host without a policy.
         var policy: (any TrustPolicy)? { lookup.policy }
         var version: Version { Version(policy: lookup.version, anchors: anchors, revocation: revocation) }
     }
 
-    /// What the trust manager decided, and under which conditions.
+    /// A decision of the trust manager with its conditions.
     struct Evaluation: Sendable {
         let decision: TrustDecision
         let version: Version
@@ -50,7 +50,7 @@ struct TrustEvaluator: Sendable {
     /// - Throws: the `TrustFailure` of a host without a policy, and of a plain HTTP host whose policy requires a
     ///   certificate. No connection is made for these.
     func look(at origin: HTTPOrigin) throws(TrustFailure) -> Look {
-        // A request on a pooled connection needs no new decision; the lists that it rests on are still renewed.
+        // A request on a pooled connection needs no new decision; the lists that it depends on are still renewed.
         validator.noteUse(following: [])
         let look = look(at: origin.host)
         if origin.scheme == .http || look.lookup.isRefused {
@@ -59,8 +59,8 @@ struct TrustEvaluator: Sendable {
         return look
     }
 
-    /// Evaluates what a server presented, after the handshake has proved the leaf's key; nil for a connection without
-    /// TLS, which presents nothing. The manager's observers are told.
+    /// Evaluates the server's chain, after the handshake has proved the leaf's key; nil for a connection without TLS,
+    /// which presents nothing. The manager's observers are notified.
     func evaluation(of chain: PresentedChain?, under look: Look) -> Evaluation {
         if chain == nil, let policy = look.policy {
             return Evaluation(decision: policy.decisionWithoutTrust(at: clock.now), version: look.version)
@@ -71,7 +71,7 @@ struct TrustEvaluator: Sendable {
         return Evaluation(decision: decision, version: evaluation.version)
     }
 
-    /// The decision by the current evidence, after the handshake has proved the leaf's key, if it is to trust. A
+    /// The decision by the current evidence if it is to trust, after the handshake has proved the leaf's key. A
     /// rejection is not reported, because more evidence may change it.
     func trust(in chain: PresentedChain, under look: Look) -> Evaluation? {
         let evaluation = unprovedEvaluation(of: chain, under: look)
@@ -81,20 +81,20 @@ struct TrustEvaluator: Sendable {
         return Evaluation(decision: decision, version: evaluation.version)
     }
 
-    /// The decision about a server whose handshake is not complete. The observers are told of a rejection only, because
-    /// that ends the handshake.
+    /// The decision about a server whose handshake is not complete. The observers are notified only of a rejection,
+    /// because that ends the handshake.
     func unprovedDecision(about chain: PresentedChain, under look: Look) -> TrustDecision {
         let decision = unprovedEvaluation(of: chain, under: look).decision
         if !decision.isTrusted { tell(decision) }
         return decision
     }
 
-    /// Whether a server is trusted by the current evidence if its handshake is completed. Nobody is told.
+    /// Whether a server is trusted by the current evidence if its handshake is completed. No observer is notified.
     func wouldTrust(_ chain: PresentedChain, under look: Look) -> Bool {
         unprovedEvaluation(of: chain, under: look).decision.isTrusted
     }
 
-    /// Reports why TLS itself refused a server.
+    /// Reports the reason why TLS itself refused a server.
     func tell(_ failure: TrustFailure, under look: Look) {
         tell(
             TrustDecision(

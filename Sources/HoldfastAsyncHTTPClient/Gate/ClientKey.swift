@@ -6,18 +6,18 @@ import NIOSSL
 
 /// The private key of a client's certificate, which signs in handshakes (RFC 8446 4.4.3, RFC 5246 7.4.8).
 ///
-/// TLS signs with a key of its own at once, and whoever presents a certificate would get the client's. With a key that
-/// it has to ask, the signature can wait for a decision.
+/// TLS signs at once with a key that it holds, and any server with a certificate would get the client's. With an
+/// external key, the signature can wait for a decision.
 enum ClientKey: Sendable {
     case p256(P256.Signing.PrivateKey)
     case p384(P384.Signing.PrivateKey)
     case p521(P521.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
     case ed25519(Curve25519.Signing.PrivateKey)
-    /// Kept by the application, such as in a hardware module.
+    /// A key that the application keeps, such as in a hardware module.
     case outside(any NIOSSLCustomPrivateKey)
 
-    /// A key that NIOSSL has read; nil for a custom key, which NIOSSL does not give out, and for one of another kind.
+    /// A key that NIOSSL has read; nil for a custom key, which NIOSSL does not expose, and for one of another kind.
     /// - Parameter certificate: the client's.
     init?(_ key: NIOSSLPrivateKey, of certificate: NIOSSLCertificate) {
         let der: [UInt8]
@@ -47,7 +47,7 @@ enum ClientKey: Sendable {
         }
     }
 
-    /// What the key can sign with, the preferred first. Up to TLS 1.2 a curve may go with any of the digests.
+    /// The signature algorithms of the key, the preferred first. Up to TLS 1.2 a curve may be combined with any digest.
     var signatureAlgorithms: [SignatureAlgorithm] {
         switch self {
         case .p256: [.ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512]
@@ -63,7 +63,7 @@ enum ClientKey: Sendable {
         }
     }
 
-    /// Signs what TLS says, on the connection's event loop.
+    /// Signs data of TLS, on the connection's event loop.
     func sign(
         on channel: any Channel, _ algorithm: SignatureAlgorithm, _ data: ByteBuffer
     ) -> EventLoopFuture<ByteBuffer> {
@@ -74,7 +74,7 @@ enum ClientKey: Sendable {
     }
 
     private func signature(of octets: [UInt8], by algorithm: SignatureAlgorithm) throws -> Data {
-        // The only one that does not sign a digest (RFC 8032 5.1).
+        // Ed25519 is the only algorithm that does not sign a digest (RFC 8032 5.1).
         if case .ed25519(let key) = self { return try key.signature(for: octets) }
         switch algorithm {
         case .ecdsaSecp256R1Sha256, .rsaPkcs1Sha256, .rsaPssRsaeSha256:

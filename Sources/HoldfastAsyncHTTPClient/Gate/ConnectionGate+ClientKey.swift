@@ -4,11 +4,11 @@ import NIOCore
 
 // The decision about a server that asks for the client's certificate, within the handshake of a connection.
 extension ConnectionGate {
-    /// Succeeds if a server may see the client's certificate. If not, the connection has ended with the reason, and
+    /// Succeeds if a server may get the client's certificate. If not, the connection has ended with the reason, and
     /// nothing more was sent.
     ///
-    /// Called by TLS on the connection's event loop. The observers are told of a server that is trusted when the
-    /// handshake is complete, as of any other.
+    /// Called by TLS on the connection's event loop. For a trusted server, the observers are notified when the
+    /// handshake is complete, as for any other.
     func acceptServer(on channel: any Channel) -> EventLoopFuture<Void> {
         let barrier = SendBarrier()
         do {
@@ -17,13 +17,13 @@ extension ConnectionGate {
             return channel.eventLoop.makeFailedFuture(error)
         }
         let bound = NIOLoopBound(barrier, eventLoop: channel.eventLoop)
-        // Later, because BoringSSL is on this call stack.
+        // On the next turn of the event loop, because BoringSSL is on this call stack.
         return channel.eventLoop.submit { try self.leaf(of: channel) ?? [] }.flatMap { leaf in
             self.acceptServer(with: leaf, on: channel.eventLoop)
         }.flatMap {
             channel.pipeline.syncOperations.removeHandler(bound.value)
         }.flatMapErrorThrowing { error in
-            // First, because the end of the connection would be the reason otherwise.
+            // Report the error first. Otherwise the end of the connection would be the reason.
             channel.pipeline.fireErrorCaught(error)
             channel.closeBelowTLS()
             throw error

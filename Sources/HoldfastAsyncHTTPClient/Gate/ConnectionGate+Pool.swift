@@ -4,12 +4,12 @@ import HoldfastNIO
 import NIOCore
 import NIOHTTP2
 
-// What happens to pooled connections: requests begin on them, and their evidence expires or changes.
+// The events of pooled connections: requests begin on them, and their evidence expires or changes.
 extension ConnectionGate {
     // MARK: Requests
 
-    /// Why a request must not go out on a connection; nil when it may. On the connection's event loop, when the pool
-    /// has given it a request that may have waited for long.
+    /// The reason why a request must not be sent on a connection; nil if it may. Call it on the connection's event loop
+    /// when the pool has assigned a request, which may have waited for a long time.
     func refusal(on id: ObjectIdentifier) -> (any Error)? {
         let look = evaluator.look(at: origin.host)
         if standing(of: id, look.version) == .expired { renewEvidence(only: id, under: look) }
@@ -39,8 +39,8 @@ extension ConnectionGate {
         }
     }
 
-    /// Lets a request have a stream or turns it away. Called by AsyncHTTPClient on the connection's event loop, before
-    /// it hands the request to the stream.
+    /// Gives a request a stream or turns it away. Called by AsyncHTTPClient on the connection's event loop, before it
+    /// hands the request to the stream.
     /// - Parameter next: the application's own initializer.
     func admit(
         stream: any Channel, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
@@ -50,7 +50,7 @@ extension ConnectionGate {
         let guarding = state.withLock { state in id.flatMap { state.connections[$0]?.guarding } }
         let error = id.map { refusal(on: $0) } ?? ConnectionRetired()
         do {
-            // A handler turns the request away, because AsyncHTTPClient stops the process when a stream's initializer
+            // A handler turns the request away, because AsyncHTTPClient stops the process if a stream's initializer
             // fails.
             let pipeline = stream.pipeline.syncOperations
             let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
@@ -78,7 +78,7 @@ extension ConnectionGate {
         }
     }
 
-    /// Whether evidence about some connection is unusable even though it was evaluated again.
+    /// Whether evidence about a connection is unusable although it was evaluated again.
     func hasExpired() -> Bool {
         renewEvidence(under: evaluator.look(at: origin.host))
         let now = evaluator.clock.now
@@ -118,7 +118,7 @@ extension ConnectionGate {
 
     // MARK: Policies and anchors that change
 
-    /// What evaluating connections again came to.
+    /// The result of evaluating connections again.
     struct Reevaluation {
         var refused: [(channel: any Channel, failure: TrustFailure)] = []
         /// Connections that were trusted by their leaf alone, but for which the current policy needs the chain.
@@ -164,7 +164,7 @@ extension ConnectionGate {
         return again
     }
 
-    /// The verdict by what is known; nil if the leaf alone no longer suffices and its chain is unknown.
+    /// The verdict by the known evidence; nil if the leaf alone no longer suffices and its chain is unknown.
     private func renewed(_ old: Verdict, under look: TrustEvaluator.Look) -> Verdict? {
         var verdict = old
         if old.isWholeChain {
@@ -194,13 +194,13 @@ extension ConnectionGate {
 
     // MARK: The end
 
-    /// Gives up waiting for a connection, unless there is one or another was admitted meanwhile. Then no request starts
-    /// anymore, and ``retire()`` has to do the rest.
-    /// - Parameter admissions: how many connections had been admitted when the wait began.
+    /// Gives up waiting for a connection, unless one exists or another was admitted meanwhile. After that no request
+    /// starts, and ``retire()`` has to do the rest.
+    /// - Parameter admissions: the number of admitted connections when the wait began.
     func giveUp(since admissions: Int, at time: NIODeadline) -> Wait {
         state.withLock { state in
             guard state.admissions == admissions, !state.isConnected else { return .connected }
-            // At once, because a request that starts later would have to be sent again.
+            // Mark it at once, because a request that starts later would have to be sent again.
             state.isRetired = true
             guard state.connections.isEmpty else { return .draining }
             state.silentAt = time

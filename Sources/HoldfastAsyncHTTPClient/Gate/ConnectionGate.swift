@@ -4,10 +4,10 @@ import HoldfastNIO
 import NIOCore
 import NIOSSL
 
-/// Evaluates every connection of one pool before the pool gets it, and ends those whose decision no longer holds.
+/// Evaluates every connection of one pool before the pool gets it, and ends those whose decision is no longer valid.
 ///
 /// AsyncHTTPClient hands a connection to its pool, and with it the first request, once the initializer's future has
-/// succeeded. The initializer is told neither the host nor the chain: so a gate is for one origin, and the chain comes
+/// succeeded. The initializer gets neither the host nor the chain: so a gate is for one origin, and the chain comes
 /// from evidence about the leaf, the connection's only known certificate.
 final class ConnectionGate: Sendable {
     struct Connection {
@@ -15,22 +15,22 @@ final class ConnectionGate: Sendable {
         let guarding: NIOLoopBound<any ConnectionGuard>
         var verdict: Verdict
         var timer: Scheduled<Void>?
-        /// Whether it ends with the requests that are on it.
+        /// Whether it ends with its current requests.
         var isDraining = false
-        /// Whether evidence is being collected that the new policy needs.
+        /// Whether evidence for the new policy is being collected.
         var awaitsEvidence = false
     }
 
     /// The result of waiting for a first connection.
     enum Wait {
         case connected
-        /// There are only connections that end with the requests on them.
+        /// All connections end with their current requests.
         case draining
-        /// There is none.
+        /// No connection exists.
         case silent
     }
 
-    /// The decision about a connection: by which evidence, under which policies, and until when it holds.
+    /// The decision about a connection, with its evidence, its policies and its expiry.
     struct Verdict: Sendable {
         var evaluation: TrustEvaluator.Evaluation
         /// The evidence about the server; nil without TLS.
@@ -58,16 +58,16 @@ final class ConnectionGate: Sendable {
     let evidence: EvidenceStore
     let collector: EvidenceCollector?
     private let patience: TimeAmount
-    /// Called when the pool has been given a connection.
+    /// Called when the pool has got a connection.
     private let answered: @Sendable () -> Void
-    /// Called when no further request is to begin on the connections, because the evidence about one of them has come to
-    /// its end or is too little for a new policy.
+    /// Called when no further request must begin on the connections, because the evidence about one of them has expired
+    /// or is insufficient for a new policy.
     let expired: @Sendable (ConnectionGate) -> Void
     let state = Lock(State())
 
     /// - Parameters:
     ///   - collector: nil for an origin without TLS.
-    ///   - patience: how long evaluating a connection may take, including the application's initializer.
+    ///   - patience: the time limit for evaluating a connection, including the application's initializer.
     init(
         origin: HTTPOrigin, evaluator: TrustEvaluator, evidence: EvidenceStore, collector: EvidenceCollector?,
         patience: TimeAmount, answered: @escaping @Sendable () -> Void,
@@ -82,10 +82,10 @@ final class ConnectionGate: Sendable {
         self.expired = expired
     }
 
-    /// How many connections the pool has been given.
+    /// The number of connections that the pool has got.
     var admissions: Int { state.withLock { $0.admissions } }
 
-    /// When waiting for a first connection was given up; nil if one came.
+    /// The time at which waiting for a first connection was given up; nil if one came.
     var silentAt: NIODeadline? { state.withLock { $0.silentAt } }
 
     /// Whether some connection takes further requests.
@@ -95,8 +95,8 @@ final class ConnectionGate: Sendable {
 
     // MARK: New connections
 
-    /// Begins to collect evidence for a connection that is about to be made, so that it takes no longer than the
-    /// connection itself and the request does not wait for it.
+    /// Begins to collect evidence for a connection that is about to be made, so that both take place at the same time
+    /// and the request does not wait for the evidence.
     func expectConnection(under look: TrustEvaluator.Look, on loop: any EventLoop) {
         guard let collector, !isConnected, look.policy?.evidence != .nothing,
             evidence.isMissing(for: origin, anchors: look.anchors, at: evaluator.clock.now)
@@ -106,8 +106,8 @@ final class ConnectionGate: Sendable {
 
     /// Admits a connection to the pool or fails. Called by AsyncHTTPClient on the connection's event loop.
     ///
-    /// Nothing of what the server sends reaches the pool before it has the connection, and nothing ever does after a
-    /// refusal, whatever the reason.
+    /// No data of the server reaches the pool before the pool has the connection, and none ever does after a refusal,
+    /// whatever the reason.
     /// - Parameter next: the application's own initializer.
     func admit(
         _ channel: any Channel, _ spoken: ConnectionProtocol, next: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
@@ -133,8 +133,8 @@ final class ConnectionGate: Sendable {
             guard let next else { return channel.eventLoop.makeSucceededVoidFuture() }
             return next(channel).hop(to: channel.eventLoop)
         }.flatMapThrowing {
-            // The pool learns of a close only while it has the connection: one that ended meanwhile would stay in it
-            // forever.
+            // The pool is notified of a close only while it has the connection: one that ended meanwhile would stay in
+            // it forever.
             guard channel.isActive, !guarding.value.hasEnded else { throw guarding.value.ending }
         }.cascade(to: promise)
         return promise.futureResult.map {
@@ -157,7 +157,7 @@ final class ConnectionGate: Sendable {
             let leaf = try leaf(of: channel)
             let look = evaluator.look(at: origin.host)
             guard let known = knownVerdict(on: leaf, under: look) else { return freshVerdict(on: leaf, channel) }
-            // Later, so that data sent together with the end of the handshake is seen.
+            // On the next turn of the event loop, so that data sent together with the end of the handshake is seen.
             return channel.eventLoop.submit { (known, look) }
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
@@ -202,7 +202,7 @@ final class ConnectionGate: Sendable {
     private func freshVerdict(
         on leaf: [UInt8]?, _ channel: any Channel
     ) -> EventLoopFuture<(Verdict, TrustEvaluator.Look)> {
-        // Without TLS there is nothing to collect, and what is known is always an answer.
+        // Without TLS there is nothing to collect, and the known evidence is always enough.
         guard let leaf, let collector else { return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         return collector.chain(with: leaf, on: channel.eventLoop).map { chain in
             let look = self.evaluator.look(at: self.origin.host)
@@ -210,7 +210,7 @@ final class ConnectionGate: Sendable {
         }
     }
 
-    /// The decision about all that the server presents.
+    /// The decision about the whole chain that the server presents.
     func verdict(on chain: PresentedChain, under look: TrustEvaluator.Look) -> Verdict {
         let evaluation = evaluator.evaluation(of: chain, under: look)
         // The server gets another chance to present a better chain.
@@ -250,9 +250,9 @@ final class ConnectionGate: Sendable {
         if isRetired { throw ConnectionRetired() }
     }
 
-    /// The one form of refusal that neither leaks the socket nor stops the process: the pool takes a failed initializer
-    /// for a connection that never was and does not close it; and it does not survive one that reports its own end
-    /// after the failure. So the channel is closed first, and the failure comes when it is.
+    /// Refuses a connection in the only way that neither leaks the socket nor stops the process: the pool does not
+    /// close a connection whose initializer failed, because it does not know it; and the process stops if the
+    /// connection reports its own end after the failure. So the channel is closed first, and the failure follows.
     private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
         channel.closeBelowTLSLater()
         return channel.closeFuture.flatMapThrowing { throw error }
@@ -261,8 +261,8 @@ final class ConnectionGate: Sendable {
     // MARK: Explanations
 
     /// Finds out whether the policy refuses a server whose handshake failed: TLS itself refuses certificates that it
-    /// cannot use, and does not say why.
-    /// - Returns: the policy's own reason; nil if there is none, or the server does not respond again.
+    /// cannot use, and gives no reason.
+    /// - Returns: the policy's own reason; nil if it has none, or the server does not respond again.
     func explanation(on loop: any EventLoop) -> EventLoopFuture<TrustFailure?> {
         guard let collector else { return loop.makeSucceededFuture(nil) }
         let chain = collector.chain(on: loop)

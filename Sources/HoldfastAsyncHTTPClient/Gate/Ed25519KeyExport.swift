@@ -15,15 +15,15 @@ enum Ed25519KeyExport {
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
     private static let (octetString, objectIdentifier): (UInt8, UInt8) = (0x04, 0x06)
-    /// NIOSSL asks for 2,048.
+    /// NIOSSL uses 2,048.
     private static let maximumRounds = 100_000
 
     /// - Parameters:
-    ///   - key: one that NIOSSL has read; it ends the process for a custom key.
-    ///   - certificate: any; PKCS #12 holds one.
+    ///   - key: one that NIOSSL has read; for a custom key, NIOSSL ends the process.
+    ///   - certificate: any certificate, because PKCS #12 contains one.
     /// - Returns: nil for a key of another kind.
     static func key(in key: NIOSSLPrivateKey, with certificate: NIOSSLCertificate) -> Curve25519.Signing.PrivateKey? {
-        // For this call alone. In hexadecimal, because a zero byte would end it.
+        // Used for this call only. In hexadecimal, because a zero byte would end it.
         var random = SystemRandomNumberGenerator()
         let password = Array(Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }).utf8)
         let bundle = NIOSSLPKCS12Bundle(certificateChain: [certificate], privateKey: key)
@@ -33,7 +33,7 @@ enum Ed25519KeyExport {
         return try? Curve25519.Signing.PrivateKey(rawRepresentation: plain.dropFirst(prefix.count))
     }
 
-    /// Reads PFX, AuthenticatedSafe and SafeContents (RFC 7292 4), of which one has the key.
+    /// Reads PFX, AuthenticatedSafe and SafeContents (RFC 7292 4), one of which contains the key.
     private static func encryptedKey(in file: [UInt8]) throws -> EncryptedKeyInfo? {
         var outer = try DERReader(sequence: file)
         _ = try outer.next(DERTag.integer)

@@ -2,10 +2,10 @@ import NIOCore
 import NIOSSL
 
 /// A client's key that signs for a server only once a gate has accepted it. TLS sends the client's certificate together
-/// with the signature, so it keeps back both.
+/// with the signature, so both are withheld.
 ///
-/// TLS asks for the signature when the server has proved the key of its certificate in this very handshake. So it makes
-/// no difference what the server shows in other handshakes.
+/// TLS requests the signature when the server has proved the key of its certificate in this very handshake. So it makes
+/// no difference which certificates the server presents in other handshakes.
 final class WithheldClientKey: NIOSSLCustomPrivateKey, Hashable {
     private let key: ClientKey
     private let gate: ConnectionGate
@@ -31,7 +31,7 @@ final class WithheldClientKey: NIOSSLCustomPrivateKey, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Placed below TLS while a server is being judged, it lets nothing out. TLS has queued the client's certificate by
+/// Placed below TLS while a server is being evaluated, it lets nothing out. TLS has queued the client's certificate by
 /// then, and would send it together with an alert.
 final class SendBarrier: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = ByteBuffer

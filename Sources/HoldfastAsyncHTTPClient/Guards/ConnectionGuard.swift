@@ -5,12 +5,12 @@ import NIOHTTP2
 
 /// Placed in the pipeline between a server and AsyncHTTPClient's own handlers, from the end of the handshake on.
 ///
-/// What AsyncHTTPClient reads has the grammar of responses (``ResponseGrammar``): it stops the process for much of what
-/// else a server can send.
+/// AsyncHTTPClient reads only the grammar of responses (``ResponseGrammar``), because it stops the process for many
+/// other inputs from a server.
 ///
-/// AsyncHTTPClient's pool stops the process when a connection that it does not have yet, or has been told has failed,
-/// reports something. So nothing of what the server sends gets past a guard before the pool has the connection, and
-/// nothing ever does once the connection is refused. Belongs to its channel's event loop.
+/// AsyncHTTPClient's pool stops the process if a connection that it does not have yet, or that has failed for it,
+/// reports an event. So no data of the server passes a guard before the pool has the connection, and none ever does
+/// once the connection is refused. Belongs to its channel's event loop.
 protocol ConnectionGuard: AnyObject {
     /// Whether the server has ended the connection, or broken its protocol, during the evaluation. The pool does not
     /// get such a connection.
@@ -37,16 +37,16 @@ extension ConnectionGuard where Self: ChannelHandler {
     }
 }
 
-/// What a connection speaks, by its handshake.
+/// The protocol of a connection, from its handshake.
 enum ConnectionProtocol {
     case http1
     case http2
 
-    /// Puts a guard into the pipeline of a connection that AsyncHTTPClient has just prepared. On its event loop.
+    /// Puts a guard into the pipeline of a newly prepared connection. Call it on the channel's event loop.
     ///
     /// - Parameters:
-    ///   - draining: called when the connection is to end with the requests that are on it.
-    ///   - refusal: why a request must not go out on the connection; nil when it may.
+    ///   - draining: called when the connection is to end with its current requests.
+    ///   - refusal: the reason why a request must not be sent on the connection; nil if it may.
     func addGuard(
         to channel: any Channel, draining: @escaping @Sendable () -> Void,
         refusal: @escaping @Sendable () -> (any Error)?

@@ -3,17 +3,17 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Guards an HTTP/2 connection: what passes is the grammar of a response on each stream (``ResponseGrammar``), and
-/// streams end only if a request began them.
+/// Guards an HTTP/2 connection: each stream delivers only the grammar of a response (``ResponseGrammar``), and streams
+/// end only if a request began them.
 ///
 /// It is placed directly behind NIOHTTP2's handler. It cannot be placed later: the codec of each stream stops the
 /// process for an empty or negative `:status`, and AsyncHTTPClient counts streams that end before any handler of ours
 /// sees them. A stream with an invalid response is reset; if a stream appears that no request opened, such as a pushed
 /// one, the connection is closed.
 ///
-/// Beyond what every ``ConnectionGuard`` does, it makes up for what AsyncHTTPClient 1.37 does not do: close a
-/// connection whose server sent GOAWAY while no stream was open, tolerate a new limit on streams while none is open,
-/// and close a connection on which NIOHTTP2 has found an error. It also paces the resets of canceled requests
+/// Beyond the tasks of every ``ConnectionGuard``, it compensates for missing behavior of AsyncHTTPClient 1.37: it
+/// closes a connection whose server sent GOAWAY while no stream was open, tolerates a new limit on streams while none
+/// is open, and closes a connection on which NIOHTTP2 has found an error. It also paces the resets of canceled requests
 /// (``ResetPacer``).
 final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
     typealias InboundIn = HTTP2Frame
@@ -35,11 +35,11 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
     private(set) var malformation: PinnedHTTPClientError?
     /// Streams that the peer knows, all opened by this client, with their responses.
     private var streams: [HTTP2StreamID: ResponseGrammar] = [:]
-    /// Why streams are being reset.
+    /// The reasons for which streams are being reset.
     private var refused: [HTTP2StreamID: PinnedHTTPClientError] = [:]
     /// The stream that the server has just reset.
     private var resetByServer: HTTP2StreamID?
-    /// The end of a stream that NIOHTTP2 has reset. It says why in an error that follows at once.
+    /// The end of a stream that NIOHTTP2 has reset. An error with the reason follows at once.
     private var heldClosure: StreamClosedEvent?
     /// Streams that were assigned to requests, whether or not the peer knows them yet.
     private var givenStreams = 0
@@ -52,16 +52,16 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
 
     /// How long a server may take to answer a PING.
     private static let answerLimit = TimeAmount.seconds(10)
-    /// Tells the answers to the guard's own PINGs from others.
+    /// Distinguishes the answers to the guard's own PINGs from others.
     private static let question = HTTP2PingData(withInteger: 0x486F_6C64_6661_7374)
     /// A limit on streams that arrived while none was open. AsyncHTTPClient's pool then sets a second idle timer, which
     /// stops the process in debug builds.
     private var withheldLimit: HTTP2Setting?
 
-    /// - Parameter draining: called once the connection takes no further requests.
+    /// - Parameter draining: called once the connection accepts no further requests.
     init(draining: @escaping @Sendable () -> Void) { self.draining = draining }
 
-    /// Why a stream, or the whole connection, ended; nil if the server did not cause it.
+    /// The reason why a stream, or the whole connection, ended; nil if the server did not cause it.
     func malformation(of stream: HTTP2StreamID?) -> PinnedHTTPClientError? {
         stream.flatMap { refused[$0] } ?? malformation
     }
@@ -109,7 +109,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
             if let event = event as? NIOHTTP2StreamCreatedEvent { passCreation(event, context) }
             if let event = event as? StreamClosedEvent { passClosure(event, context) }
         case .holding:
-            // Only the server can have opened a stream before there was a request.
+            // Only the server can have opened a stream before the first request.
             malformation = .malformedResponse(found: "a stream that no request has opened")
             end(context)
         case .discarding: break
@@ -159,7 +159,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
         case .ping(Self.question, ack: true) where pacer.isAsking:
             send(pacer.confirm(), context)
         case .goAway:
-            // First, because this makes AsyncHTTPClient open another connection if requests wait.
+            // Drain first, because delivering the frame makes AsyncHTTPClient open another connection if requests wait.
             drain(context.channel)
             context.fireChannelRead(data)
         default:
@@ -169,7 +169,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
 
     private func passStream(_ frame: HTTP2Frame, _ data: NIOAny, _ context: ChannelHandlerContext) {
         let id = frame.streamID
-        // It may name a stream that was never opened, and has no effect (RFC 9113 6.3).
+        // PRIORITY may name a stream that was never opened, and has no effect (RFC 9113 6.3).
         if case .priority = frame.payload { return context.fireChannelRead(data) }
         guard var response = streams[id] else { return refuseUnopened(id, context) }
         // Its reset waits until the connection can be written to, or until the server has confirmed others.
@@ -196,7 +196,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
 
     // MARK: Refusals
 
-    /// Resets a stream. Its request fails when NIOHTTP2 says that it has ended.
+    /// Resets a stream. Its request fails when NIOHTTP2 reports the end of the stream.
     private func refuse(_ id: HTTP2StreamID, _ error: PinnedHTTPClientError, _ context: ChannelHandlerContext) {
         refused[id] = error
         // RFC 9113 8.1.1
@@ -274,7 +274,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
         streams[event.streamID] = ResponseGrammar()
         context.fireUserInboundEventTriggered(event)
         guard withheldLimit != nil else { return }
-        // Later, because this may make AsyncHTTPClient start further streams.
+        // On the next turn of the event loop, because this may make AsyncHTTPClient start further streams.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute {
             let (guarding, context) = bound.value
@@ -283,7 +283,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
     }
 
     private func passClosure(_ event: StreamClosedEvent, _ context: ChannelHandlerContext) {
-        // AsyncHTTPClient would count it and start one stream too many.
+        // AsyncHTTPClient would count the stream and start one stream too many.
         guard streams[event.streamID] != nil else { return refuseUnopened(event.streamID, context) }
         switch event.reason {
         case .protocolError, .streamClosed, .flowControlError:
@@ -355,7 +355,7 @@ final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
     private func closeIfUnused(_ channel: any Channel) {
         guard isDraining, streams.isEmpty, givenStreams == 0 else { return }
         let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        // Later, because AsyncHTTPClient may be about to close it itself, or to start a stream.
+        // Next turn of the event loop: AsyncHTTPClient may be about to close it itself, or to start a stream.
         channel.eventLoop.execute {
             guard bound.value.streams.isEmpty, bound.value.givenStreams == 0 else { return }
             channel.close(promise: nil)

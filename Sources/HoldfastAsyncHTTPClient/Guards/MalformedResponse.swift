@@ -3,8 +3,8 @@ import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
 
-// An invalid response, described in Holdfast's words, because the texts of other libraries' errors contain unescaped
-// data of the server.
+// An invalid response, described in Holdfast's own text, because other libraries' errors contain unescaped data of the
+// server.
 extension PinnedHTTPClientError {
     static func malformedResponse(found: String) -> PinnedHTTPClientError {
         PinnedHTTPClientError(
@@ -40,7 +40,7 @@ extension PinnedHTTPClientError {
             && line.dropFirst(12).first ?? 0x20 == 0x20
     }
 
-    /// Nil for what may be an error of the status line.
+    /// A description; nil if the error may concern the status line.
     private static func found(http1 error: any Error) -> String? {
         switch error {
         case HTTPParserError.headerOverflow: "more fields, or longer ones, than this client reads"
@@ -53,10 +53,10 @@ extension PinnedHTTPClientError {
         }
     }
 
-    /// An error of NIOHTTP2's handler; nil if it says nothing about the server.
+    /// An error of NIOHTTP2's handler; nil if it is not about the server.
     static func malformedResponse(http2 error: any Error) -> PinnedHTTPClientError? {
         switch error {
-        // Of streams that this client is late to open.
+        // Errors about streams that this client opens too late.
         case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.CreatedStreamAfterGoaway,
             is NIOHTTP2Errors.IOOnClosedConnection:
             return nil
@@ -99,7 +99,7 @@ extension PinnedHTTPClientError {
 extension HPACKHeaders {
     /// The value of `:status`.
     var status: String? {
-        // Names are octets, because normalizing a server's name as `String` may take long.
+        // Names are compared as bytes, because normalizing a server's name as `String` may take long.
         first { name, _, _ in name.utf8.elementsEqual(":status".utf8) }?.value
     }
 }

@@ -9,7 +9,7 @@ import NIOHTTP2
 /// It is placed between the codec and AsyncHTTPClient's handler, which starts a request by writing its head. If the
 /// head must not be sent, the request fails here with Holdfast's error, before anything of its body is requested.
 ///
-/// On an HTTP/1.1 connection what passes is the grammar of a response (``ResponseGrammar``); anything else fails the
+/// On an HTTP/1.1 connection only the grammar of a response passes (``ResponseGrammar``); anything else fails the
 /// request and closes the connection. On a stream ``FrameGuard`` does that, and the request gets the reason.
 ///
 /// On a stream it also holds the end of a response back until the request's body is sent: AsyncHTTPClient 1.37 forgets
@@ -45,13 +45,13 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     private(set) var malformation: PinnedHTTPClientError?
     /// The response to the last request on a connection; nil before the first.
     private var response: ResponseGrammar?
-    /// Stands before the decoder of a connection.
+    /// Placed before the decoder of a connection.
     let statusLine = StatusLineReader()
 
     /// - Parameters:
-    ///   - refusal: why a request must not be sent; nil if it may.
-    ///   - malformationOfStream: why a stream, or without one its connection, ended; nil if the server did not cause
-    ///     it.
+    ///   - refusal: the reason why a request must not be sent; nil if it may.
+    ///   - malformationOfStream: the reason why a stream, or without one its connection, ended; nil if the server did
+    ///     not cause it.
     init(
         _ place: Place, refusal: @escaping @Sendable () -> (any Error)?,
         malformationOfStream: @escaping (HTTP2StreamID?) -> PinnedHTTPClientError? = { _ in nil }
@@ -89,7 +89,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         }
         switch part {
         case .head(let head): status = head.status
-        // Past 300 the body is not sent to its end.
+        // From status 300 on, the rest of the body is not sent.
         case .end where place == .stream && !hasSentEnd && status.code < 300:
             heldEnd = data
             return
@@ -99,17 +99,17 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
     }
 
     private func check(_ part: InboundIn) throws(PinnedHTTPClientError) {
-        // Not a copy, which would copy every part.
+        // Change it in place, because a copy would copy every part.
         guard response != nil else { throw .malformedResponse(found: "a response before any request") }
         switch part {
-        // The decoder takes three digits and nothing else, and gives their number.
+        // The decoder accepts exactly three digits, and returns their number.
         case .head(let head): try response?.head(Int(head.status.code))
         case .body: try response?.body()
         case .end: try response?.end()
         }
     }
 
-    /// Fails the request, if there is one, and closes the connection.
+    /// Fails the current request, if any, and closes the connection.
     private func refuse(_ error: PinnedHTTPClientError, _ context: ChannelHandlerContext) {
         malformation = error
         hasEnded = true
@@ -143,7 +143,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
             if let error = malformationOfStream(nil) { context.fireErrorCaught(error) }
             return context.fireChannelInactive()
         }
-        // The stream ends with the request's last octet. AsyncHTTPClient must get the response's end before that;
+        // The stream ends with the request's last byte. AsyncHTTPClient must get the response's end before that;
         // otherwise it treats the response as truncated.
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.eventLoop.execute { bound.value.fireChannelInactive() }

@@ -1,10 +1,10 @@
 import Holdfast
 
-/// The state of the response to one request, and what may follow (RFC 9110 15, RFC 9112 2.1, RFC 9113 8.1):
+/// The state of the response to one request, and its possible continuations (RFC 9110 15, RFC 9112 2.1, RFC 9113 8.1):
 /// informational heads, one final head, its body, trailers, the end.
 ///
 /// AsyncHTTPClient 1.37 and the codecs of NIOHTTP1 and NIOHTTP2 stop the process if a server violates this order or
-/// sends an invalid status. So they get only what a guard has checked against this.
+/// sends an invalid status. So they get only data that a guard has checked against this grammar.
 struct ResponseGrammar {
     /// RFC 9110 15.2 has no limit; servers send one or two.
     static let maximumInformationalHeads = 16
@@ -21,16 +21,16 @@ struct ResponseGrammar {
     /// Whether nothing of the response has arrived.
     var isUntouched: Bool { place == .beforeHead && informationalHeads == 0 }
 
-    /// Takes a head.
+    /// Processes a head.
     /// - Parameters:
-    ///   - status: its status as it was sent.
+    ///   - status: the status text from the server.
     ///   - ends: whether it ends the response; in HTTP/1.1 a separate part does.
     mutating func head(_ status: String, ends: Bool = false) throws(PinnedHTTPClientError) {
         guard let code = Self.code(status) else { throw .malformedResponse(found: "the status \(status.quoted)") }
         try head(code, ends: ends)
     }
 
-    /// Takes a head whose status was three digits.
+    /// Processes a head whose status was three digits.
     mutating func head(_ code: Int, ends: Bool = false) throws(PinnedHTTPClientError) {
         var status: String { String(repeating: "0", count: max(3 - "\(code)".utf8.count, 0)) + "\(code)" }
         switch place {
@@ -55,19 +55,19 @@ struct ResponseGrammar {
         }
     }
 
-    /// Takes a part of the body.
+    /// Processes a part of the body.
     mutating func body(ends: Bool = false) throws(PinnedHTTPClientError) {
         try expectBody("a body")
         if ends { place = .afterEnd }
     }
 
-    /// Takes the end, with trailers or without.
+    /// Processes the end, with trailers or without.
     mutating func end() throws(PinnedHTTPClientError) {
         try expectBody("the end")
         place = .afterEnd
     }
 
-    /// Takes a block of fields that ends the response.
+    /// Processes a block of fields that ends the response.
     /// - Parameter ends: whether it has the end flag, as it must (RFC 9113 8.1).
     mutating func trailers(ends: Bool) throws(PinnedHTTPClientError) {
         try expectBody("a head without a status")

@@ -3,30 +3,30 @@ import Holdfast
 import NIOCore
 import NIOPosix
 
-/// A thread that connections run on, and the only handle on some of them: AsyncHTTPClient 1.37 shows an HTTP/2
-/// connection to nobody before the server's first SETTINGS, and does not close it until then, not even when it is shut
-/// down. Ending the thread closes every connection on it.
+/// A thread that connections run on, and the only handle on some of them: AsyncHTTPClient 1.37 does not expose an
+/// HTTP/2 connection before the server's first SETTINGS, and does not close it until then, not even in a shutdown.
+/// Ending the thread closes every connection on it.
 final class ConnectionLane: Sendable {
-    /// Held while one is made, because concurrent makers would take each other's descriptors, and one thread serves
-    /// them all.
+    /// Held while a thread is made, because concurrent makers would take each other's descriptors, and one thread is
+    /// enough for all of them.
     static let making = Lock(())
 
-    /// Lanes that were left, and until when they can be taken.
+    /// Threads without a client, and the time until which they can be reused.
     private static let left = Lock<[(lane: ConnectionLane, end: NIODeadline)]>([])
 
     let group: any EventLoopGroup
     private let isEnding = Lock(false)
     private let connections = Lock<[ObjectIdentifier: EventLoopFuture<Void>]>([:])
 
-    /// The descriptors that NIO opens for a thread, three on Linux, with a reserve for other threads: NIO stops the
-    /// process when it gets none.
+    /// The number of descriptors that NIO opens for a thread, three on Linux, with a reserve for other threads: NIO
+    /// stops the process if it gets none.
     private static let descriptors = 16
 
-    /// AsyncHTTPClient may continue with the body of an answered request, and schedule work on the thread.
+    /// A delay, because AsyncHTTPClient may still schedule work on the thread for a finished request.
     private static let rest = TimeAmount.milliseconds(500)
 
-    /// A lane for a new client: one that another client has left, or else a new one.
-    /// - Throws: `IOError` when the process has no descriptors left, and could not connect either.
+    /// A thread for a new client: one that another client has left, or a new one.
+    /// - Throws: `IOError` if the process has no descriptors left, and could not connect either.
     static func take() throws -> ConnectionLane { try left.withLock { $0.popLast()?.lane } ?? ConnectionLane() }
 
     private init() throws {
@@ -46,8 +46,8 @@ final class ConnectionLane: Sendable {
         }
     }
 
-    /// Leaves the thread to the next client as soon as all connections are closed. Ends it, and them, if none has come
-    /// within the time that its end takes anyway.
+    /// Leaves the thread to the next client as soon as all connections are closed. Ends it, and them, if no client
+    /// takes it within the time that its end takes anyway.
     func leave() {
         afterLastName {
             let loop = self.group.any()
@@ -70,15 +70,15 @@ final class ConnectionLane: Sendable {
         }
     }
 
-    /// Waits for the end of a connection before another client may have the thread. On it.
+    /// Waits for the end of a connection before another client may have the thread. Call it on the thread.
     func note(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         connections.withLock { $0[id] = channel.closeFuture }
         channel.closeFuture.whenComplete { _ in self.connections.withLock { _ = $0.removeValue(forKey: id) } }
     }
 
-    /// The system's resolver handles the names of one thread in order and reports to it however late. Once it has
-    /// resolved this name, an address where nothing listens, it has nothing left to report.
+    /// The system's resolver handles the names of one thread in order and reports to it at any later time. Once it has
+    /// resolved this name, an address without a listener, it has nothing left to report.
     private func afterLastName(_ next: @escaping @Sendable () -> Void) {
         ClientBootstrap(group: group).connectTimeout(.hours(1)).connect(host: "127.0.0.1", port: 0)
             .whenComplete { _ in next() }

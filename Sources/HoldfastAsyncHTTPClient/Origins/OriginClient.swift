@@ -4,7 +4,7 @@ import HoldfastNIO
 import NIOCore
 import NIOSSL
 
-/// What the connections of a pool have in common: their origin, and the settings that a request may have of its own.
+/// The common properties of the connections of a pool: their origin, and a request's own settings.
 struct OriginKey: Hashable, Sendable {
     /// TLS settings of a request, compared as AsyncHTTPClient compares them.
     struct Settings: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct OriginKey: Hashable, Sendable {
         static func == (left: Self, right: Self) -> Bool { left.configuration.bestEffortEquals(right.configuration) }
 
         func hash(into hasher: inout Hasher) {
-            // NIOSSL ends the process when it hashes a key of Ed25519. Those with the same certificate are equal anyway.
+            // NIOSSL ends the process when it hashes an Ed25519 key. The certificate already identifies the key.
             var withoutKey = configuration
             withoutKey.privateKey = nil
             withoutKey.bestEffortHash(into: &hasher)
@@ -25,16 +25,16 @@ struct OriginKey: Hashable, Sendable {
     let localAddress: String?
 }
 
-/// One `HTTPClient` for one origin, with the gate that its connections pass.
+/// One `HTTPClient` for one origin, with the gate of its connections.
 final class OriginClient: Sendable {
     let key: OriginKey
     let gate: ConnectionGate
     let http: HTTPClient
     let lane: ConnectionLane
-    /// How long it may take until there is a connection.
+    /// The maximum time until a connection exists.
     let connectTimeout: TimeAmount
 
-    /// How long an unwanted connection may take to end; one that is still open then is silent.
+    /// The maximum time until an unwanted connection ends; one that is still open then is silent.
     var endTimeout: TimeAmount { min(connectTimeout, Self.longestEnd) }
 
     static let longestEnd = TimeAmount.seconds(10)
@@ -50,7 +50,7 @@ final class OriginClient: Sendable {
     }
 }
 
-/// Makes the clients of origins from what the application configured.
+/// Makes the clients of origins from the application's configuration.
 final class OriginClientMaker: Sendable {
     private let configuration: Lock<HTTPClient.Configuration>
     let evaluator: TrustEvaluator
@@ -59,7 +59,7 @@ final class OriginClientMaker: Sendable {
     private let tries: Int
     private let outsideKey: (any NIOSSLCustomPrivateKey)?
 
-    /// - Parameter outsideKey: the key of client certificates that are configured without one.
+    /// - Parameter outsideKey: the key of client certificates without a configured key.
     init(
         configuration: sending HTTPClient.Configuration, evaluator: TrustEvaluator, evidence: EvidenceStore,
         oldestTLSVersion: TLSVersion, tries: Int, outsideKey: (any NIOSSLCustomPrivateKey)? = nil
@@ -83,7 +83,7 @@ final class OriginClientMaker: Sendable {
         inner.redirectConfiguration = .disallow
         inner.connectionPool.retryConnectionEstablishment = false
         if let localAddress = key.localAddress { inner.localAddress = localAddress }
-        // Without a setting, AsyncHTTPClient's requests wait as long.
+        // AsyncHTTPClient's default.
         let connectTimeout = inner.timeout.connect ?? .seconds(10)
         let given = key.tls?.configuration ?? inner.tlsConfiguration ?? .makeClientConfiguration()
         var collector: EvidenceCollector?
@@ -95,7 +95,7 @@ final class OriginClientMaker: Sendable {
             if key.origin.scheme == .https {
                 var own = given
                 own.cipherSuites = tls.cipherSuites
-                // What AsyncHTTPClient makes of its httpVersion.
+                // The protocols that AsyncHTTPClient derives from its httpVersion.
                 own.applicationProtocols = inner.httpVersion == .http1Only ? ["http/1.1"] : ["h2", "http/1.1"]
                 let route = EvidenceCollector.Route(
                     target: override ?? key.origin.host.name, port: key.origin.port, proxy: inner.proxy,
@@ -143,7 +143,7 @@ final class OriginClientMaker: Sendable {
     /// The same, with the client's certificate and key, which takes longer.
     func checkWithKey(_ tls: TLSConfiguration) throws(PinnedHTTPClientError) { _ = try self.tls(from: tls) }
 
-    /// The TLS settings of connections, which verify nothing: the gate does. The client's key is apart.
+    /// The TLS settings of connections, which verify nothing: the gate does. The client's key is separate.
     private func tls(from given: TLSConfiguration) throws(PinnedHTTPClientError) -> (TLSConfiguration, ClientKey?) {
         var derived: TLSConfiguration
         do throws(TLSAdapterConfigurationError) {

@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import Holdfast
 import NIOCore
 
-// How clients are taken out of use, and their lanes after them.
+// The retirement of clients, and afterward of their threads.
 extension OriginClients {
-    /// AsyncHTTPClient lets every request wait for a connection that was opened, even when its server never says what
-    /// HTTP/2 begins with. Requests that have waited for less than the connect timeout, and later ones, get a client of
-    /// their own, and with it a new connection.
+    /// AsyncHTTPClient lets every request wait for a connection that was opened, even if its server never sends the
+    /// beginning of HTTP/2. Requests that have waited for less than the connect timeout, and later ones, get another
+    /// client, and with it a new connection.
     func retireIfSilent(_ client: OriginClient, since admissions: Int, due: NIODeadline) {
         let wait = state.withLock { state in
             let id = ObjectIdentifier(client)
@@ -27,12 +27,12 @@ extension OriginClients {
         case .draining: finish(client)
         case .silent:
             client.gate.retire()
-            // With its requests: none of them has a connection.
+            // End the client with its requests: none of them has a connection.
             if let client = state.withLock({ $0.shutdownIfIdle(client, isForced: true) }) { shutDown(client) }
         }
     }
 
-    /// Takes clients out of use: no request starts on their connections anymore, and they end with those under way.
+    /// Takes clients out of use: they get no further requests, and end after those in flight.
     func retire(where condition: (OriginClient) -> Bool) {
         let retired = state.withLock { state in
             let retired = state.current.values.filter(condition)
@@ -48,7 +48,7 @@ extension OriginClients {
         if let idle = state.withLock({ $0.shutdownIfIdle(client) }) { shutDown(idle) }
     }
 
-    /// Ends a client whose lane is held, and releases that.
+    /// Ends a client whose thread is held, and releases the thread.
     func shutDown(_ client: OriginClient) {
         let timer = loops.any().scheduleTask(in: client.endTimeout) { self.endLane(of: client) }
         client.http.shutdown { _ in
@@ -73,8 +73,8 @@ extension OriginClients {
 
     // MARK: Lanes
 
-    /// Ends the lane of a client with a silent connection, as soon as it has no requests. The other clients on it are
-    /// retired; their requests go on, and the next ones get clients on another lane.
+    /// Ends the thread of a client with a silent connection, as soon as it has no requests. The other clients on it are
+    /// retired; their requests continue, and the next ones get clients on another thread.
     private func endLane(of client: OriginClient) {
         let (retired, woken) = state.withLock { state -> ([OriginClient], [EventLoopPromise<Void>]) in
             let id = ObjectIdentifier(client)

@@ -9,19 +9,19 @@ final class OriginClients: Sendable {
     /// The result for a request that needs a client.
     enum Admission {
         case lease(OriginLease)
-        /// It has to ask again after this.
+        /// The request must try again after this future.
         case wait(EventLoopFuture<Void>, stop: @Sendable (any Error) -> Void)
     }
 
     let state: Lock<OriginClientsState>
     let maker: OriginClientMaker
-    /// Timers run here, because the event loops of lanes end.
+    /// The event loops of timers, because those of connections end.
     let loops: any EventLoopGroup
     private let idleTimeout: TimeAmount
     private let closingTimeout: TimeAmount
 
     /// - Parameters:
-    ///   - unansweredCapacity: how many clients may wait for their server's first word, over all origins.
+    ///   - unansweredCapacity: maximum number of clients that wait for their server's first bytes, over all origins.
     ///   - closingTimeout: how long to wait for a client that is shut down.
     init(
         maker: OriginClientMaker, loops: any EventLoopGroup, capacity: Int, unansweredCapacity: Int,
@@ -82,7 +82,7 @@ final class OriginClients: Sendable {
     private enum Turn {
         case lease(OriginLease)
         case make
-        /// Wait until another request has made the client, or until there is room for one.
+        /// Wait until another request has made the client, or until there is capacity for one.
         case wait(EventLoopPromise<Void>, number: Int, isForRoom: Bool)
     }
 
@@ -119,7 +119,7 @@ final class OriginClients: Sendable {
                 }
                 self.endUnusedLanes()
             }
-            // It has no connections.
+            // The new client has no connections.
             if let made { made.http.shutdown { _ in release() } } else { release() }
             throw error
         }
@@ -135,7 +135,7 @@ final class OriginClients: Sendable {
         }
     }
 
-    /// Makes a change, and wakes the requests that waited for the room that it made.
+    /// Makes a change, and wakes the requests that waited for the capacity that it freed.
     func wakeWaiters(after change: @Sendable (inout OriginClientsState) -> Void) {
         let woken = state.withLock { state in
             change(&state)

@@ -2,23 +2,23 @@ import AsyncHTTPClient
 import Holdfast
 import NIOCore
 
-/// The state of ``OriginClients``: each client, and the room for more.
+/// The state of ``OriginClients``: the clients, and the capacity for more.
 struct OriginClientsState {
     struct Entry {
         let client: OriginClient
         var requests = 0
         var lastUse = 0
         var isShuttingDown = false
-        /// Whether AsyncHTTPClient has let go of all its connections.
+        /// Whether AsyncHTTPClient has released all its connections.
         var hasEnded = false
-        /// Whether that takes so long that one of them must be silent; it ends with its lane.
+        /// Whether the release takes so long that one of them must be silent; it ends with its thread.
         var isStuck = false
-        /// When the last request came to its end, as long as there is no other.
+        /// When the last request ended, if no other is in flight.
         var idleSince = NIODeadline.distantPast
         /// One timer for many requests, because setting or canceling one wakes an event loop, which takes longer than
         /// the rest of Holdfast's work for a request.
         var idleTimer: Scheduled<Void>?
-        /// Runs as long as requests wait for a first connection.
+        /// Runs while requests wait for a first connection.
         var startTimer: Scheduled<Void>?
 
         /// Whether it may have a connection on which the server has sent nothing yet.
@@ -27,9 +27,9 @@ struct OriginClientsState {
         var isIdle: Bool { requests == 0 && !isShuttingDown }
     }
 
-    /// How many unanswered clients a host may have, on all its ports together.
+    /// Maximum number of unanswered clients per host, on all its ports together.
     static let unansweredPerHost = 4
-    /// How many origins of one host are kept, whatever the capacity.
+    /// Maximum number of origins per host, whatever the capacity.
     static let originsPerHost = 16
 
     let capacity: Int
@@ -53,11 +53,11 @@ struct OriginClientsState {
 
     /// Origins that have answered before, and were not silent since.
     private var answered: Set<HTTPOrigin> = []
-    /// The lanes for new clients. Origins that have answered have a separate lane, so that unknown ones cannot end it.
+    /// The threads for new clients. Known origins have a separate one, so that unknown origins cannot end it.
     private var lanes: [Bool: ConnectionLane] = [:]
-    /// Lanes that get no further clients, and end with the last request on them.
+    /// Threads that get no further clients, and end with their last request.
     private var condemned: [ObjectIdentifier: ConnectionLane] = [:]
-    /// Uses of lanes that are not among the entries.
+    /// Uses of threads that are not among the entries.
     private var holds: [ObjectIdentifier: Int] = [:]
 
     init(capacity: Int, unansweredCapacity: Int) {
@@ -80,7 +80,7 @@ struct OriginClientsState {
         if current[client.key] === client { current[client.key] = nil }
     }
 
-    /// Marks a retired client without requests; nil when there is nothing to do.
+    /// Marks a retired client without requests; nil if there is nothing to do.
     mutating func shutdownIfIdle(_ client: OriginClient, isForced: Bool = false) -> OriginClient? {
         let id = ObjectIdentifier(client)
         guard var entry = entries[id], !entry.isShuttingDown, current[client.key] !== client,
@@ -98,7 +98,7 @@ struct OriginClientsState {
 
     // MARK: Room
 
-    /// Makes room for another origin by removing one without requests.
+    /// Frees capacity for another origin by removing one without requests.
     /// - Returns: the client that was taken out of use.
     /// - Throws: ``PinnedHTTPClientError``.
     mutating func makeRoom(for key: OriginKey) throws(PinnedHTTPClientError) -> OriginClient? {
@@ -112,7 +112,7 @@ struct OriginClientsState {
         return unused
     }
 
-    /// Of the clients in use.
+    /// The least recently used client, of those in use.
     private func leastRecentlyUsed(where condition: (Entry) -> Bool) -> OriginClient? {
         current.values.compactMap { entries[ObjectIdentifier($0)] }.filter(condition)
             .min { $0.lastUse < $1.lastUse }?.client
@@ -132,7 +132,7 @@ struct OriginClientsState {
     /// Whether another unanswered client may be made. Origins that have answered before do not wait for unknown ones.
     func hasRoomForUnanswered(_ origin: HTTPOrigin) -> Bool { Unanswered(self).hasRoom(for: origin, self) }
 
-    /// How many clients are unanswered, or about to be.
+    /// The number of clients that are unanswered, or about to be.
     private struct Unanswered {
         private var all = 0
         private var ofHost: [DialedHost.Kind: Int] = [:]
@@ -153,8 +153,8 @@ struct OriginClientsState {
         }
     }
 
-    /// Retires an unanswered client without requests if that may make room for an origin; its server may have refused,
-    /// or been refused, long ago.
+    /// Retires an unanswered client without requests if that may free capacity for an origin; its server may have
+    /// refused, or been refused, long ago.
     mutating func retireUnanswered(for origin: HTTPOrigin) -> OriginClient? {
         let isHostFull =
             entries.values.count { $0.isUnanswered && $0.client.key.origin.host.hasSameName(as: origin.host) }
@@ -180,14 +180,14 @@ struct OriginClientsState {
         if waiting[key]?.isEmpty == true { _ = wake(key) }
     }
 
-    /// The requests that wait for one kind of client, when there is one or can be none.
+    /// The requests that wait for one kind of client, when it exists or cannot be made.
     mutating func wake(_ key: OriginKey) -> [EventLoopPromise<Void>] {
         guard let waiters = waiting.removeValue(forKey: key) else { return [] }
         waitingKeys.removeAll { $0 == key }
         return Array(waiters.values)
     }
 
-    /// The requests whose clients have room now.
+    /// The requests whose clients have capacity now.
     mutating func wakeWhereThereIsRoom() -> [EventLoopPromise<Void>] {
         guard !waitingKeys.isEmpty else { return [] }
         var unanswered = Unanswered(self)
@@ -207,14 +207,14 @@ struct OriginClientsState {
 
     // MARK: Lanes
 
-    /// The lane for the next client of an origin, held until ``release(_:)``; nil where there is none yet.
+    /// The thread for the next client of an origin, held until ``release(_:)``; nil if it does not exist yet.
     mutating func holdLane(for origin: HTTPOrigin) -> ConnectionLane? {
         guard let lane = lanes[answered.contains(origin)] else { return nil }
         hold(lane)
         return lane
     }
 
-    /// Takes a new lane for the next clients of origins like this one, and holds it until ``release(_:)``.
+    /// Uses a new thread for the next clients of origins like this one, and holds it until ``release(_:)``.
     mutating func hold(_ new: ConnectionLane, for origin: HTTPOrigin) {
         let replaced = lanes.updateValue(new, forKey: answered.contains(origin))
         if let replaced { condemned[ObjectIdentifier(replaced)] = replaced }
@@ -234,8 +234,8 @@ struct OriginClientsState {
 
     func isCondemned(_ lane: ConnectionLane) -> Bool { condemned[ObjectIdentifier(lane)] != nil }
 
-    /// Gives a lane no further clients.
-    /// - Returns: those on it that were in use.
+    /// Stops assigning clients to a thread.
+    /// - Returns: its clients that were in use.
     mutating func condemn(_ lane: ConnectionLane) -> [OriginClient] {
         for (isKnown, current) in lanes where current === lane {
             lanes[isKnown] = nil
@@ -258,8 +258,8 @@ struct OriginClientsState {
         answered.remove(entry.client.key.origin)
     }
 
-    /// The condemned lanes that are no longer needed, or all of them; each once.
-    /// - Returns: with each, whether its clients have ended with all their connections.
+    /// The condemned threads that are no longer needed, or all of them; each once.
+    /// - Returns: the threads, and whether the clients of each have ended with all their connections.
     mutating func takeUnusedLanes(isForced: Bool) -> [(lane: ConnectionLane, isEmpty: Bool)] {
         guard !condemned.isEmpty else { return [] }
         var (used, occupied) = (Set(holds.keys), Set(holds.keys))
@@ -281,7 +281,7 @@ struct OriginClientsState {
 
     mutating func forget(_ lane: ConnectionLane) { entries = entries.filter { $0.value.client.lane !== lane } }
 
-    /// The callers that wait for the end of all clients, if it has come. Silent connections end with their lanes.
+    /// The callers that wait for the end of all clients, if all have ended. Silent connections end with their threads.
     mutating func takeGoneWaiters() -> [EventLoopPromise<Void>] {
         guard !goneWaiters.isEmpty, entries.values.allSatisfy({ $0.hasEnded || $0.isStuck }) else { return [] }
         defer { goneWaiters = [] }

@@ -22,7 +22,7 @@ final class KnownOrigins: Sendable {
         }
     }
 
-    /// Everything before the path of a URL; nil unless it is written in the simplest way.
+    /// Everything before the path of a URL; nil unless it is written in the simplest form.
     static func authority(of url: String) -> String? {
         let octets = url.utf8
         guard let separator = ["https://", "http://"].first(where: { url.utf8.starts(with: $0.utf8) }) else {

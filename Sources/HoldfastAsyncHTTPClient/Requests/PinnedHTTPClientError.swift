@@ -1,14 +1,14 @@
 public import Holdfast
 
-/// Why a ``PinnedHTTPClient`` cannot be made, or refuses a request for a reason other than its server's certificates;
-/// those cause a `TrustFailure`.
+/// An error when making a ``PinnedHTTPClient``, or a refusal of a request for a reason other than its server's
+/// certificates; those cause a `TrustFailure`.
 public struct PinnedHTTPClientError: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<PinnedHTTPClientError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected value, the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -21,9 +21,9 @@ extension PinnedHTTPClientError.Code {
     // When the client is made
     /// Event loops that do not call back about a connection, such as those of Network.framework.
     public static var eventLoopsRefused: Self { Self() }
-    /// A proxy of a kind that evidence cannot be collected through.
+    /// A proxy of a kind through which evidence cannot be collected.
     public static var proxyRefused: Self { Self() }
-    /// A limit that leaves nothing to work with.
+    /// A limit that is too low.
     public static var invalidLimit: Self { Self() }
 
     // When the client is made, or for a request
@@ -35,7 +35,7 @@ extension PinnedHTTPClientError.Code {
     public static var urlRefused: Self { Self() }
     /// Over TLS, a server redirected the request to plain HTTP.
     public static var redirectToPlaintext: Self { Self() }
-    /// As many origins are in use at once as the client allows.
+    /// The maximum number of origins is in use.
     public static var tooManyOrigins: Self { Self() }
     /// Until the request's deadline, all allowed connections had silent servers.
     public static var silentPeer: Self { Self() }
@@ -45,7 +45,7 @@ extension PinnedHTTPClientError.Code {
     public static var connectionsRetired: Self { Self() }
     /// The pool's connection has no certificate to evaluate.
     public static var noCertificate: Self { Self() }
-    /// The server shows another certificate each time it is asked.
+    /// The server presents another certificate in every handshake.
     public static var certificatesDiffer: Self { Self() }
     /// The handshake for the server's whole chain did not end in time.
     public static var evidenceTimedOut: Self { Self() }

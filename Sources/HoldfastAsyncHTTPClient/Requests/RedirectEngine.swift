@@ -3,10 +3,10 @@ import Foundation
 import Holdfast
 import NIOHTTP1
 
-/// Decides whether and how a redirect is followed, as AsyncHTTPClient does, with three rules of Holdfast's own: never from
+/// Decides whether and how a redirect is followed, as AsyncHTTPClient does, with three additional rules: never from
 /// https to http, a Host header ends with its origin, and a body is sent again only by the caller's choice. No I/O.
 struct RedirectEngine {
-    /// Nil follows none.
+    /// The rules; nil follows no redirect.
     private let rules: RedirectRules?
     private var visited: [String]
 
@@ -18,8 +18,8 @@ struct RedirectEngine {
     /// The request to send next; nil if the response is final.
     ///
     /// - Parameters:
-    ///   - request: what was sent.
-    ///   - current: its URL, read where it is needed.
+    ///   - request: the request that was sent.
+    ///   - current: its URL, read only if needed.
     /// - Throws: AsyncHTTPClient's errors for too many redirects and for a cycle, ``PinnedHTTPClientError`` for a
     ///   target without TLS.
     mutating func next(
@@ -77,7 +77,7 @@ struct RedirectEngine {
         }
     }
 
-    /// As written, so an explicit port differs from an implicit one, and then credentials are dropped.
+    /// Compares the text, so an explicit port differs from an implicit one, and then credentials are dropped.
     private static func isSameOrigin(_ one: URL, _ other: URL) -> Bool {
         one.scheme == other.scheme && one.host == other.host && one.port == other.port
     }

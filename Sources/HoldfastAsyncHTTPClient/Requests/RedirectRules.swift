@@ -2,7 +2,7 @@
 /// connects to it. A redirect from https to http is an error, and credentials are dropped when scheme, host or port
 /// changes.
 public struct RedirectRules: Sendable, Hashable {
-    /// How many redirects one request may take; beyond that the request fails with AsyncHTTPClient's
+    /// The maximum number of redirects for one request; beyond that the request fails with AsyncHTTPClient's
     /// `redirectLimitReached`.
     public var limit = 5
     /// Whether a request may reach the same URL twice; otherwise it fails with `redirectCycleDetected`.
@@ -11,7 +11,7 @@ public struct RedirectRules: Sendable, Hashable {
     public var keepsMethodOn301 = false
     /// Whether a POST stays a POST, with its body, after status 302; otherwise it becomes a GET.
     public var keepsMethodOn302 = false
-    /// Whether a body is sent again where the redirect asks for it, as statuses 307 and 308 do. Allow it only if every
+    /// Whether a body is sent again if the redirect requires it, as statuses 307 and 308 do. Allow it only if every
     /// body that the client is given can be read more than once; otherwise such a redirect is the response.
     public var resendsBodies = false
 

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Scheme, host and port of a URL, in one canonical form: what connections are kept by.
+/// Scheme, host and port of a URL, in one canonical form: the key of connections.
 struct HTTPOrigin: Hashable, Sendable {
     enum Scheme: String, Sendable {
         case http
@@ -27,7 +27,7 @@ struct HTTPOrigin: Hashable, Sendable {
     }
 }
 
-/// The target of a request, parsed once: the policy evaluates the host that is connected to.
+/// The target of a request, parsed once: the policy evaluates the host that the client connects to.
 struct RequestTarget: Sendable {
     let origin: HTTPOrigin
     /// As the caller wrote it; nil for a text that was not parsed.
@@ -69,7 +69,7 @@ struct RequestTarget: Sendable {
             throw Self.refused(text, expected: "a URL of parts")
         }
         parts.encodedHost = origin.hostInURL
-        // URL parsers differ; AsyncHTTPClient must find the same host in this one that was evaluated.
+        // URL parsers differ; AsyncHTTPClient must find the same host in this text as the one that was evaluated.
         guard let canonical = parts.string, URL(string: canonical).flatMap(Self.host) == host.name else {
             throw Self.refused(text, expected: "a URL whose host reads \(host.name)")
         }

@@ -4,7 +4,7 @@ import class Foundation.Bundle
 import struct Foundation.Data
 import struct Foundation.URL
 
-/// What both published interfaces need to make a policy: the one implementation behind their spellings.
+/// The settings of a policy in both published interfaces: the one implementation behind their spellings.
 struct PublishedPolicy {
     let type: ValidationType
     let hostName: String
@@ -16,7 +16,7 @@ struct PublishedPolicy {
     var clock: any WallClock = SystemWallClock()
     var log = PolicyLog.shared
 
-    /// What the online types need in addition to the host.
+    /// The additional settings of the online types.
     struct OnlinePinning {
         var trustServer: URL?
         var trustServerCertificate: Data?
@@ -65,8 +65,8 @@ struct PublishedPolicy {
                 found: "none", remedy: "Set customValidation before the policy is made.")
         }
         #if canImport(Security)
-        // A chain that the system cannot even read does not count as a missing trust: it is rejected, and the closure
-        // does not learn of it.
+        // A chain that the system cannot read is not treated as a missing trust: it is rejected without a call of the
+        // closure.
         return CustomPolicy(host: host) { trust in
             guard let trust else { return customValidation(nil) }
             guard let secTrust = trust.secTrust else { return false }

@@ -4,11 +4,11 @@ public import Holdfast
 extension TrustManager: TrustManaging {
     /// Makes a policy; it is not added.
     ///
-    /// It blocks while it reads the certificates to pin. If the configuration is invalid, the policy
-    /// rejects everything and says why; `makePolicy(type:hostName:settings:)` throws an error with the same text.
+    /// It blocks while it reads the certificates to pin. If the configuration is invalid, the policy rejects everything
+    /// and reports the reason; `makePolicy(type:hostName:settings:)` throws an error with the same text.
     /// - Parameters:
-    ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - type: the type of validation.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which is read as its host.
     ///   - settings: all other settings; nil for the defaults.
     /// - Returns: the policy, with the manager's clock.
     public func create(
@@ -21,8 +21,8 @@ extension TrustManager: TrustManaging {
     ///
     /// It blocks while it reads the certificates to pin.
     /// - Parameters:
-    ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - type: the type of validation.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which is read as its host.
     ///   - settings: all other settings.
     /// - Returns: the policy, with the manager's clock.
     /// - Throws: `PolicyConfigurationError`.

@@ -17,12 +17,12 @@ public protocol TrustManaging: AnyObject {
 
     /// Makes a policy; it is not added.
     /// - Parameters:
-    ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - type: the type of validation.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which is read as its host.
     ///   - settings: all other settings; nil for the defaults.
     func create(type: ValidationType, hostName: String, settings: ValidationSettings?) -> any TrustPolicy
 
-    /// The policy that decides for a host; nil if there is none.
+    /// The policy that decides for a host; nil if no policy covers it.
     func policy(for name: String) -> (any TrustPolicy)?
 
     /// Adds a policy, in place of the one for the same host or pattern if there is one.

@@ -11,8 +11,8 @@ public import Security
 extension TrustPolicy {
     /// Whether a trust is trusted.
     /// - Parameters:
-    ///   - trust: what the handshake presented; nil if there is nothing.
-    ///   - clock: gives the time for which to decide; the published call uses the system's.
+    ///   - trust: the trust of the handshake; nil if it has none.
+    ///   - clock: the time of the decision; the published call uses the system's clock.
     /// - Returns: the verdict of `evaluate`, or for nil that of `decisionWithoutTrust`.
     public func validate(trust: SecTrust?, clock: any WallClock = SystemWallClock()) -> Bool {
         guard let trust else { return decisionWithoutTrust(at: clock.now).isTrusted }

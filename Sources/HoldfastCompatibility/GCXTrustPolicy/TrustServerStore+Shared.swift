@@ -41,7 +41,7 @@ private struct WeakStore: Sendable {
     weak var store: TrustServerStore?
 }
 
-/// What identifies a shared store.
+/// The identity of a shared store.
 private struct StoreKey: Hashable, Sendable {
     private struct Part: Hashable, Sendable {
         let type: Swift.ObjectIdentifier

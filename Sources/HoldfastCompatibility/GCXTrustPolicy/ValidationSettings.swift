@@ -4,7 +4,7 @@ public import class Foundation.Bundle
 public import struct Foundation.Data
 public import struct Foundation.URL
 
-/// What `TrustManager.create` needs to make a policy, in addition to its type and host.
+/// The settings with which `TrustManager.create` makes a policy, in addition to its type and host.
 ///
 /// This is a class, as published: set its properties, then pass it to `create`, which copies them. It is not Sendable.
 public final class ValidationSettings: ValidationCustomizable {
@@ -22,15 +22,15 @@ public final class ValidationSettings: ValidationCustomizable {
     public var certificatePinOnly = false
     /// The closure that decides for the type `custom`; without it such a policy rejects.
     public var customValidation: CustomValidationClosure?
-    /// The https URL where the types `pinCertificateOnline` and `pinPublicKeyOnline` find their document. Without this
-    /// URL, the certificate or the customer, such a policy rejects and says which is missing. Policies with equal
+    /// The https URL from which the types `pinCertificateOnline` and `pinPublicKeyOnline` get their document. Without
+    /// this URL, the certificate or the customer, such a policy rejects and names the missing one. Policies with equal
     /// parameters share one download.
     public var trustServer: URL?
     /// The certificate, in DER, of the key with which the trust server signs.
     public var trustServerCertificate: Data?
     /// The customer whose document is requested from the trust server.
     public var customer: String?
-    /// How the online types fetch, keep and trust their document.
+    /// The settings with which the online types download, store and verify their document.
     public var onlinePinning = OnlinePinningSettings()
 
     /// Makes settings with every default.

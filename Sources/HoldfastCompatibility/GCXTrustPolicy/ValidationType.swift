@@ -1,6 +1,6 @@
-/// How a policy validates a server. The raw values are part of the API (GCXTrustPolicy's).
+/// The way in which a policy validates a server. The raw values are part of the API (GCXTrustPolicy's).
 public enum ValidationType: Int, Sendable, Hashable, CaseIterable {
-    /// Accepts every server; the decision says so. For development.
+    /// Accepts every server; the decision reports it. For development.
     case disabled = 0
     /// The chain validates for the host at that time against the anchors.
     case standard = 1

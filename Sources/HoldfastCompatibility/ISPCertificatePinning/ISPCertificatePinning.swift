@@ -6,8 +6,8 @@ import Logging
 public import Security
 #endif
 
-/// Several pinned certificates per domain, kept on the file system, as ISPCertificatePinning (The SSL Conservatory)
-/// publishes it.
+/// Several pinned certificates per domain, stored in a file, with the interface of ISPCertificatePinning (The SSL
+/// Conservatory).
 ///
 /// The certificates are stored once, and every verification reads them: if a domain has none, or the file is missing or
 /// damaged, the result is false. Verification is that of `PinnedPolicy` with certificate pins: standard validation for
@@ -27,10 +27,10 @@ public enum ISPCertificatePinning {
 
     /// Stores the certificates of every domain, replacing all that were stored.
     ///
-    /// It blocks while it writes and synchronizes a file; on any error nothing changes, and the log says why.
+    /// It blocks while it writes and synchronizes a file; on any error nothing changes, and the log has the reason.
     /// - Parameters:
     ///   - certificates: for each domain the DER of the certificates to pin.
-    ///   - file: where they are kept.
+    ///   - file: the file for the certificates.
     /// - Returns: whether they are stored; false for nil, for a domain that is not a host name, for data that is not a
     ///   certificate, for a Merkle Tree Certificate, and when the file cannot be written.
     @discardableResult
@@ -54,14 +54,14 @@ public enum ISPCertificatePinning {
         }
     }
 
-    /// Whether a trust validates for a domain and holds one of the certificates stored for exactly that domain.
+    /// Whether a trust validates for a domain and contains one of the certificates stored for exactly that domain.
     ///
-    /// It blocks while it reads the file and, on Apple's systems, asks the system.
+    /// It blocks while it reads the file and, on Apple's systems, while the system evaluates the trust.
     /// - Parameters:
-    ///   - trust: what the handshake presented; one that is known to be for another host than the domain is rejected.
-    ///   - domain: the domain that was dialed.
-    ///   - file: where the certificates are kept.
-    ///   - clock: says for which time to validate.
+    ///   - trust: the trust of the handshake; one that is known to be for a host other than the domain is rejected.
+    ///   - domain: the dialed domain.
+    ///   - file: the file with the certificates.
+    ///   - clock: the time of the validation.
     /// - Returns: false for nil, for a domain without certificates, and when the file is missing or damaged.
     public static func verifyPinnedCertificate(
         forTrust trust: SecTrust?, andDomain domain: String?, file: URL = defaultFile,
@@ -77,7 +77,7 @@ public enum ISPCertificatePinning {
         }?.isTrusted ?? false
     }
 
-    /// nil if there are no certificates with which to decide; the log says why.
+    /// The decision; nil if no certificates are stored for it, with the reason in the log.
     static func decision(
         for domain: String, file: URL, at time: Date, about trust: (DialedHost) -> ServerTrust
     ) -> TrustDecision? {

@@ -7,7 +7,7 @@ import Security
 public import FoundationNetworking
 #endif
 
-/// Answers the challenges of an NSURLConnection with the certificates that ``ISPCertificatePinning`` keeps.
+/// Answers the challenges of an NSURLConnection with the certificates that ``ISPCertificatePinning`` stores.
 ///
 /// NSURLConnection finds the method by its selector. The connection may be any object, since the class does not exist
 /// on every system. You can inherit from this class in Swift, or use it as it is.
@@ -17,7 +17,7 @@ public import FoundationNetworking
     /// Makes a delegate.
     /// - Parameters:
     ///   - file: the file with the certificates.
-    ///   - clock: gives the time for which to validate.
+    ///   - clock: the time of the validation.
     public init(file: URL, clock: any WallClock = SystemWallClock()) {
         session = ISPPinnedNSURLSessionDelegate(file: file, clock: clock)
     }

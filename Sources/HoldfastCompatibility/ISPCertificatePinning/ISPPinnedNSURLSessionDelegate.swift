@@ -2,7 +2,7 @@
 public import Foundation
 public import Holdfast
 
-/// Answers the challenges of a URLSession with the certificates that ``ISPCertificatePinning`` keeps: the server must
+/// Answers the challenges of a URLSession with the certificates that ``ISPCertificatePinning`` stores: the server must
 /// validate for its domain, and one of the certificates stored for exactly that domain must be in the path.
 ///
 /// You can inherit from it in Swift, or use it as it is.
@@ -12,7 +12,7 @@ nonisolated open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate,
     /// Makes a delegate.
     /// - Parameters:
     ///   - file: the file with the certificates.
-    ///   - clock: gives the time for which to validate.
+    ///   - clock: the time of the validation.
     public init(file: URL, clock: any WallClock = SystemWallClock()) {
         super.init(judge: StoredCertificatesJudge(file: file, clock: clock))
     }

@@ -5,13 +5,13 @@ import Holdfast
 ///
 /// Foundation's decoder reads every kind, and an attacker can make it crash the process: with elements nested ten
 /// thousand deep, or with a binary list whose entries are all the same large object, which it copies for each entry.
-/// This reader does not recurse, and what it makes from a file has a budget.
+/// This reader does not recurse, and its output has a budget.
 struct PinList {
-    /// Octets of all certificates together, plus some for each: more than any file can contain unless its entries share
-    /// objects.
+    /// Maximum number of bytes of all certificates together, plus some for each: more than any file can contain unless
+    /// its entries share objects.
     static let maximumDecodedBytes = 2 * CertificateFile.maximumBytes
     private static let overhead = 64
-    /// Octets of a domain in its canonical form, which is ASCII; nobody asks for another.
+    /// Maximum number of bytes of a domain in its canonical form, which is ASCII.
     private static let maximumKeyBytes = 1_024
 
     private let bytes: [UInt8]
@@ -90,13 +90,13 @@ extension PinList {
         guard marker & 0x0F == 0x0F else {
             return Object(kind: marker & 0xF0, count: Int(marker & 0x0F), start: start)
         }
-        // The count is an integer object of 1, 2, 4 or 8 octets.
+        // The count is an integer object of 1, 2, 4 or 8 bytes.
         guard start < bytes.count, bytes[start] & 0xFC == 0x10 else { throw Self.corrupt }
         let size = 1 << Int(bytes[start] & 0x03)
         return Object(kind: marker & 0xF0, count: try self.number(at: start + 1, size: size), start: start + 1 + size)
     }
 
-    /// The number of the object at a place in a dictionary or an array.
+    /// The number of the object at a position in a dictionary or an array.
     private func reference(_ place: Int, of object: Object, _ trailer: Trailer) throws -> Int {
         let (distance, overflow) = place.multipliedReportingOverflow(by: trailer.referenceSize)
         guard !overflow, distance <= bytes.count else { throw Self.corrupt }
@@ -118,7 +118,7 @@ extension PinList {
     private func units(of object: Object) throws -> [UInt16] {
         let (count, overflow) = object.count.multipliedReportingOverflow(by: 2)
         guard !overflow else { throw Self.corrupt }
-        // Checked first, so that no more memory is reserved than there are octets.
+        // Checked first, so that no more memory is reserved than the file has bytes.
         let octets = try content(at: object.start, count: count)
         return stride(from: octets.startIndex, to: octets.endIndex, by: 2).map {
             UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
@@ -133,7 +133,7 @@ extension PinList {
     private func number(at start: Int, size: Int) throws -> Int {
         guard (1...8).contains(size) else { throw Self.corrupt }
         let value = try content(at: start, count: size).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        // No file that is read has more octets than this.
+        // Every file that is read has fewer bytes than this.
         guard value <= UInt64(Int32.max) else { throw Self.corrupt }
         return Int(value)
     }
@@ -208,11 +208,11 @@ extension PinList {
             }
         }
 
-        /// Whether this comes next; if so, skips it and anything meaningless after it.
+        /// Whether this tag comes next; if so, skips it and anything meaningless after it.
         mutating func takes(_ tag: StaticString) throws -> Bool {
             guard starts(tag) else { return false }
             position += tag.utf8CodeUnitCount
-            // Within these, every octet has a meaning.
+            // Within these, every byte has a meaning.
             if tag.description != "<key>", tag.description != "<data>" { try skip() }
             return true
         }
@@ -221,7 +221,7 @@ extension PinList {
             guard try takes(tag) else { throw PinList.corrupt }
         }
 
-        /// The octets before a mark; skips the mark.
+        /// The bytes before a mark; skips the mark.
         mutating func octets(before mark: StaticString) throws -> ArraySlice<UInt8> {
             let start = position
             while position < bytes.count {

@@ -4,7 +4,7 @@ import Holdfast
 /// Certificates by domain, in a property list that is replaced as a whole: a reader finds either the old list or the
 /// new one, never part of one.
 struct PinnedCertificateFile {
-    /// Octets of the file: as many as any file of certificates may have.
+    /// Maximum number of bytes of the file, like that of any file of certificates.
     static let maximumBytes = CertificateFile.maximumBytes
 
     let url: URL
@@ -16,7 +16,7 @@ struct PinnedCertificateFile {
         try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes, isOwn: true))
     }
 
-    /// The certificates of each domain in the octets of such a file.
+    /// The certificates of each domain in the bytes of such a file.
     static func certificates(in data: Data) throws -> [String: [Data]] {
         try PinList.read(data)
     }

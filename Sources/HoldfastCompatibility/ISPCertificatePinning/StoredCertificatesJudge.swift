@@ -2,7 +2,7 @@
 import Foundation
 import Holdfast
 
-/// Decides with the certificates that ``ISPCertificatePinning`` keeps.
+/// Evaluates challenges with the certificates that ``ISPCertificatePinning`` stores.
 struct StoredCertificatesJudge: ChallengeJudge {
     let file: URL
     let clock: any WallClock

@@ -9,19 +9,19 @@ public import Security
 
     /// Begins a policy.
     /// - Parameters:
-    ///   - type: how it validates.
-    ///   - host: a name, a pattern, or a URL, which stands for its host.
+    ///   - type: the type of validation.
+    ///   - host: a name, a pattern, or a URL, which is read as its host.
     @objc(initWithValidation:forHost:) public init(withValidation type: ObjCValidationType, forHost host: String) {
         composer = ComposePolicy(withValidation: type.swiftType, forHost: host)
     }
 
-    /// How the policy validates.
+    /// The type of validation.
     @objc public var validationType: ObjCValidationType {
         get { ObjCValidationType(rawValue: composer.validationType.rawValue) ?? .custom }
         set { composer.validationType = newValue.swiftType }
     }
 
-    /// The host as it was given.
+    /// The host in its given form.
     @objc public var hostName: String {
         get { composer.hostName }
         set { composer.hostName = newValue }
@@ -51,7 +51,7 @@ public import Security
         set { composer.customValidation = newValue }
     }
 
-    /// The URL where the online types find the pins.
+    /// The URL from which the online types get the pins.
     @objc public var trustServer: URL? {
         get { composer.trustServer }
         set { composer.trustServer = newValue }

@@ -13,7 +13,7 @@ public import Security
         ISPCertificatePinning.setupSSLPins(usingDictionnary: certificates)
     }
 
-    /// Whether a trust validates for a domain and holds one of the certificates stored for exactly that domain.
+    /// Whether a trust validates for a domain and contains one of the certificates stored for exactly that domain.
     @objc(verifyPinnedCertificateForTrust:andDomain:) public static func verifyPinnedCertificate(
         forTrust trust: SecTrust?, andDomain domain: String?
     ) -> Bool {

@@ -13,8 +13,8 @@ public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
         super.init(manager: manager.manager, anchors: nil)
     }
 
-    /// Why the last connection to a host was rejected, in several lines; nil if it was not.
-    /// - Parameter host: the host that was dialed.
+    /// The reason why the last connection to a host was rejected, in several lines; nil if it was not.
+    /// - Parameter host: the dialed host.
     @objc(failureDescriptionForHost:) public func failureText(forHost host: String) -> String? {
         failure(forHost: host)?.description
     }

@@ -39,8 +39,8 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
 
     /// Makes a policy; it is not added.
     /// - Parameters:
-    ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - type: the type of validation.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which is read as its host.
     ///   - settings: all other settings; nil for the defaults.
     @objc(createWithType:hostName:settings:) public func create(
         type: ObjCValidationType, hostName: String, settings: ObjCValidationSettings?
@@ -56,7 +56,7 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
         manager.add(policies: policies.map(\.swiftPolicy))
     }
 
-    /// The policy that decides for a host; nil if there is none.
+    /// The policy that decides for a host; nil if no policy covers it.
     @objc(policyFor:) public func policy(for name: String) -> (any ObjCTrustPolicy)? {
         manager.policy(for: name).map(ObjCPolicy.init)
     }
@@ -86,7 +86,7 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// The name of every policy.
     @objc public var allNames: [String] { manager.allNames }
 
-    /// Lets every policy get what it is waiting for, such as the first document of a trust server, all at the same
+    /// Prepares every policy that is waiting, for example for the first document of a trust server, all at the same
     /// time; returns at once.
     /// - Parameter completionHandler: called once, on any thread, when no policy is waiting any longer: with nil if
     ///   every policy can decide, otherwise with the reason why one of them cannot yet.

@@ -18,7 +18,7 @@ import Foundation
         type: ObjCValidationType, hostName: String, settings: ObjCValidationSettings?
     ) -> any ObjCTrustPolicy
 
-    /// The policy that decides for a host; nil if there is none.
+    /// The policy that decides for a host; nil if no policy covers it.
     @objc(policyFor:) func policy(for name: String) -> (any ObjCTrustPolicy)?
 
     /// Adds a policy, in place of the one for the same host or pattern if there is one.

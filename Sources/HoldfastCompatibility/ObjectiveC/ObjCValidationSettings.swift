@@ -36,7 +36,7 @@ public import Security
         set { settings.customValidation = newValue }
     }
 
-    /// The URL where the online types find the pins.
+    /// The URL from which the online types get the pins.
     @objc public var trustServer: URL? {
         get { settings.trustServer }
         set { settings.trustServer = newValue }

@@ -10,10 +10,10 @@ public import Foundation
 #endif
 
 extension CertStore {
-    /// Evaluates the server of a challenge with the store's pins: its chain must validate for the host that was dialed,
-    /// and a pin of that host must be in the path.
+    /// Evaluates the server of a challenge with the store's pins: its chain must validate for the dialed host, and a
+    /// pin of that host must be in the path.
     ///
-    /// It asks the system and may block; in a delegate, use `validation(of:)`.
+    /// It uses the system's evaluation and may block; in a delegate, use `validation(of:)`.
     /// - Returns: `ValidationResult.untrusted` also for a challenge that is not about a server's trust.
     public func validate(challenge: URLAuthenticationChallenge) -> ValidationResult {
         let space = challenge.protectionSpace

@@ -8,7 +8,7 @@ public import struct Foundation.Data
 /// swift-crypto elsewhere.
 public typealias CryptoKitCryptoProvider = SwiftCryptoProvider
 
-/// WultraSSLPinning's names for these things, and things that only it has.
+/// WultraSSLPinning's names for parts of a store, and its additional types.
 extension CertStore {
     /// WultraSSLPinning's name of `StoreUpdateMode`.
     public typealias UpdateMode = StoreUpdateMode
@@ -31,8 +31,8 @@ extension CertStore {
     /// `CertStoreConfiguration.instanceIdentifier`.
     public var instanceIdentifier: String { configuration.instanceIdentifier }
 
-    /// Makes a store. If the configuration is wrong, the store stays empty: it returns `ValidationResult.empty` and
-    /// says why in `configurationError`. `init(checking:)` throws instead.
+    /// Makes a store. If the configuration is wrong, the store stays empty: it returns `ValidationResult.empty`, and
+    /// `configurationError` has the reason. `init(checking:)` throws instead.
     public convenience init(
         configuration: CertStoreConfiguration, cryptoProvider: any CryptoProvider = SwiftCryptoProvider(),
         secureDataStore: (any SecureDataStore)? = nil, remoteDataProvider: (any RemoteDataProvider)? = nil,
@@ -73,11 +73,11 @@ extension CertStore {
         }
     }
 
-    /// Evaluates a certificate by its fingerprint and its position in the chain. An entry counts only at its own depth;
-    /// at any other depth it is ignored.
+    /// Evaluates a certificate by its fingerprint and its position in the chain. An entry is valid only at its own
+    /// depth; at any other depth it is ignored.
     /// - Parameters:
-    ///   - commonName: the name as the document has it, a wildcard as a literal text.
-    ///   - fingerprint: SHA-256 of the certificate's DER, 32 octets.
+    ///   - commonName: the name from the document, a wildcard as a literal text.
+    ///   - fingerprint: SHA-256 of the certificate's DER, 32 bytes.
     ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated. The depth
     ///     in a static list is not signed; above 0 the caller must make sure that the certificate is an authority's.
     public func validate(commonName: String, fingerprint: Data, depth: Int = 0) -> ValidationResult {
@@ -87,11 +87,11 @@ extension CertStore {
     /// Evaluates a certificate by its position in the chain; see `validate(commonName:fingerprint:depth:)`. Above the
     /// server's own, only the certificate of an authority is trusted.
     /// - Parameters:
-    ///   - commonName: the name as the document has it, a wildcard as a literal text.
+    ///   - commonName: the name from the document, a wildcard as a literal text.
     ///   - certificateData: DER.
     ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated.
     public func validate(commonName: String, certificateData: Data, depth: Int = 0) -> ValidationResult {
-        // The server of a static list can change a depth: a server's certificate must not pass for its issuer's.
+        // The server of a static list can change a depth: a server's certificate must not be used as its issuer's.
         let mayBeThere = depth == 0 || Self.isAuthority(certificateData)
         return judge(mayBeThere ? crypto.digest(certificateData) : Data(), named: commonName, depth: depth)
     }
@@ -112,6 +112,6 @@ extension CertStore {
 }
 
 extension StoreUpdateReport {
-    /// WultraSSLPinning's name for the result of the update; `error` says more.
+    /// WultraSSLPinning's name for the result of the update; `error` has the details.
     public var result: CertStore.UpdateResult { CertStore.result(of: error) }
 }

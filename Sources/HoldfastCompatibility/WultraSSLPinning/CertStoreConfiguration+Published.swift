@@ -1,8 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// WultraSSLPinning's spellings, with times in seconds as it has them. A number that is not a valid duration counts as
-/// negative, which the store refuses.
+/// WultraSSLPinning's spellings, with times in seconds. A number that is not a valid duration is treated as negative,
+/// which the store refuses.
 extension CertStoreConfiguration {
     /// Sets up a store in the published way; everything after `publicKey` has a default.
     public init(

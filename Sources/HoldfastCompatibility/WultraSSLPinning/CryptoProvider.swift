@@ -2,9 +2,9 @@ package import Holdfast
 
 public import struct Foundation.Data
 
-/// Octets with a signature to be verified.
+/// Data with a signature to be verified.
 public struct SignedData: Sendable, Hashable {
-    /// What was signed.
+    /// The signed data.
     public let data: Data
     /// DER of an ECDSA signature (SHA-256, P-256).
     public let signature: Data
@@ -16,7 +16,7 @@ public struct SignedData: Sendable, Hashable {
     }
 }
 
-/// A public key as a ``CryptoProvider`` keeps it.
+/// A public key in the form of a ``CryptoProvider``.
 public protocol ECPublicKey: AnyObject, Sendable {}
 
 /// The cryptography of a `CertStore`, for applications that must use their own module.
@@ -25,20 +25,20 @@ public protocol ECPublicKey: AnyObject, Sendable {}
 public protocol CryptoProvider: Sendable {
     /// Whether an ECDSA signature (SHA-256, P-256) is valid.
     func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool
-    /// Reads the 65 octets of an uncompressed P-256 point (ANSI X9.63); nil if they are not one.
+    /// Reads the 65 bytes of an uncompressed P-256 point (ANSI X9.63); nil if they are not one.
     func importECPublicKey(publicKey: Data) -> (any ECPublicKey)?
-    /// The SHA-256, 32 octets.
+    /// The SHA-256, 32 bytes.
     func hashSha256(data: Data) -> Data
-    /// Random octets suitable for keys; by default those of the system's generator. The first published generation
-    /// lacks this call, so it has a default.
+    /// Random bytes suitable for keys; by default those of the system's generator. The first published generation lacks
+    /// this call, so it has a default.
     func getRandomData(length: Int) -> Data
 }
 
 extension CryptoProvider {
-    /// Octets of the system's generator; empty for a length below 1.
+    /// Bytes of the system's generator; empty for a length below 1.
     public func getRandomData(length: Int) -> Data { StoreCryptography.standard.random(length) }
 
-    /// The provider as a store calls it.
+    /// The provider in the form that a store calls.
     package var cryptography: StoreCryptography {
         StoreCryptography(
             verifier: { key in
@@ -80,6 +80,6 @@ public struct SwiftCryptoProvider: CryptoProvider {
         (try? DocumentPublicKey(x963: [UInt8](publicKey))).map(Key.init)
     }
 
-    /// The SHA-256, 32 octets.
+    /// The SHA-256, 32 bytes.
     public func hashSha256(data: Data) -> Data { StoreCryptography.standard.digest(data) }
 }

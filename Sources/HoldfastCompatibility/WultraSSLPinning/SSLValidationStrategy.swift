@@ -1,6 +1,6 @@
 public import Holdfast
 
-/// How to validate the server from which documents are downloaded; the documents are verified in any case.
+/// The validation of the server from which documents are downloaded; the documents are verified in any case.
 public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
     /// Standard validation.
     case `default`
@@ -9,7 +9,7 @@ public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CertStoreConfiguration {
-    /// How the server of the document is validated, for its download only.
+    /// The validation of the document's server, for its download only.
     public var sslValidationStrategy: SSLValidationStrategy {
         get { validatesServer ? .default : .noValidation }
         set { validatesServer = newValue == .default }
@@ -17,7 +17,7 @@ extension CertStoreConfiguration {
 }
 
 extension RemoteDataRequest {
-    /// How the server is validated; for the application's own providers.
+    /// The validation of the server; for the application's own providers.
     public var sslValidationStrategy: SSLValidationStrategy {
         get { validatesServer ? .default : .noValidation }
         set { validatesServer = newValue == .default }

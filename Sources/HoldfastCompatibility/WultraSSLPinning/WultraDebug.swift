@@ -1,13 +1,13 @@
 import Holdfast
 import Logging
 
-/// How much stores write to the log, as WultraSSLPinning lets an application set it.
+/// The log level of stores, in WultraSSLPinning's form.
 ///
 /// It is for stores without a logger, including those of trust servers and of revocation lists, and applies immediately
 /// to existing stores. They write to swift-log, under the label `holdfast.store`, in every build. A store with its own
 /// logger follows the logger's level.
 public enum WultraDebug {
-    /// How much stores write.
+    /// The amount of log messages.
     public enum VerboseLevel: Int, Sendable, Hashable, CaseIterable {
         /// Nothing.
         case off = 0
@@ -19,7 +19,7 @@ public enum WultraDebug {
         case all = 3
     }
 
-    /// How much stores write. Until it is set, the level of the log decides, and this reads as `all`.
+    /// The log level of stores. Until it is set, the level of the log is used, and this reads as `all`.
     public static var verboseLevel: VerboseLevel {
         get {
             switch PolicyLog.shared.storeLevel {
@@ -32,7 +32,7 @@ public enum WultraDebug {
         set {
             PolicyLog.shared.storeLevel =
                 switch newValue {
-                // Nothing that a store writes is as severe as this.
+                // No message of a store is as severe as this.
                 case .off: .critical
                 case .errors: .error
                 case .warnings: .warning

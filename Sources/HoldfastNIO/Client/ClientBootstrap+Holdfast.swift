@@ -13,8 +13,8 @@ extension ClientBootstrap {
     ///   - address: where to connect instead of resolving the host; the server is still evaluated for the host.
     ///   - whenTrusted: sets up the channel; if it throws, the channel is closed.
     /// - Returns: what `whenTrusted` returned.
-    /// - Throws: the `TrustFailure` of a server that is not trusted, ``TLSAdapterError``, NIO's and NIOSSL's errors, and
-    ///   what `whenTrusted` throws.
+    /// - Throws: the `TrustFailure` of a server that is not trusted, ``TLSAdapterError``, NIO's and NIOSSL's errors,
+    ///   and errors of `whenTrusted`.
     /// The port is the host's, or 443 if it has none.
     @concurrent
     public func connect<Output: Sendable>(

@@ -2,8 +2,7 @@ public import Holdfast
 public import NIOCore
 public import NIOSSL
 
-/// A TLS client for one host that lets Holdfast decide about the server. It makes the handlers for a channel's
-/// pipeline.
+/// A TLS client for one host whose server Holdfast evaluates. It makes the handlers for a channel's pipeline.
 ///
 /// ```swift
 /// let client = try PinnedTLSClient(
@@ -20,12 +19,12 @@ public import NIOSSL
 /// NIOSSL's clients never resume a session (they have no way to set one), so a decision is never skipped, and a context
 /// remembers nothing about a server. The context still belongs to this client alone.
 public final class PinnedTLSClient: Sendable {
-    /// How long a handshake may take by default.
+    /// The default limit for a handshake.
     public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
-    /// The host that is dialed: policy, server name indication and identity use it.
+    /// The dialed host: policy, server name indication and identity use it.
     public let host: DialedHost
-    /// How long a handshake may take, from the connection to the decision; nil for no limit.
+    /// The limit for a handshake, from the connection to the decision; nil for no limit.
     public let handshakeTimeout: Duration?
 
     let verification: PeerVerification
@@ -34,15 +33,15 @@ public final class PinnedTLSClient: Sendable {
     /// Makes a client. It reads no file except the client's own certificate, if the configuration names one.
     ///
     /// - Parameters:
-    ///   - trust: decides about the server.
-    ///   - host: what is dialed. Addresses are not named in the handshake (RFC 6066 3).
+    ///   - trust: evaluates the server.
+    ///   - host: the dialed host. Addresses are not named in the handshake (RFC 6066 3).
     ///   - configuration: versions, ciphers, application protocols, the client's certificate. Holdfast sets the
     ///     verification itself: `.noHostnameVerification` instead of `.fullVerification` changes nothing, renegotiation
     ///     is always off, and settings that would weaken the decision are refused.
-    ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
+    ///   - validator: validates chains, as a rule a `PathValidator` with the trusted anchors.
     ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
-    ///   - handshakeTimeout: how long a handshake may take; nil for no limit.
-    ///   - clock: tells the time of each decision.
+    ///   - handshakeTimeout: the limit for a handshake; nil for no limit.
+    ///   - clock: the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public convenience init(
         trust: TrustSource, host: DialedHost, configuration: TLSConfiguration = .makeClientConfiguration(),
@@ -66,7 +65,7 @@ public final class PinnedTLSClient: Sendable {
     ) throws(TLSAdapterConfigurationError) {
         var derived = try ClientTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
         if let notice {
-            // BoringSSL asks a client for its certificate only when the server has asked for one.
+            // BoringSSL requests the client's certificate only if the server has requested one.
             derived.sslContextCallback = { _, promise in
                 notice()
                 promise.succeed(.noChanges)

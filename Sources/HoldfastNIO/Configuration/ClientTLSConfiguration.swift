@@ -1,13 +1,13 @@
 package import NIOSSL
 
-/// The TLS configuration that Holdfast connects with, derived from the one it was given.
+/// The TLS configuration for connections, derived from the given one.
 ///
 /// Kept: versions within the floor, cipher suites, curves, signature algorithms, the client's certificate and key,
-/// application protocols, the shutdown timeout and the key log. Replaced: who verifies, and renegotiation.
+/// application protocols, the shutdown timeout and the key log. Replaced: verification and renegotiation.
 package enum ClientTLSConfiguration {
     private static let start = "TLSConfiguration.makeClientConfiguration()"
 
-    /// The configuration that Holdfast connects with; throws for settings that would weaken its decision.
+    /// The configuration for connections; throws for settings that would weaken the decision.
     package static func derived(
         from given: TLSConfiguration, oldestTLSVersion: TLSVersion
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
@@ -23,7 +23,7 @@ package enum ClientTLSConfiguration {
         return derived
     }
 
-    /// The configuration with what its files hold. Throws where the client's key does not belong to its certificate.
+    /// The configuration with the content of its files. Throws if the client's key does not belong to its certificate.
     package static func readingClientKey(
         of derived: TLSConfiguration
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {

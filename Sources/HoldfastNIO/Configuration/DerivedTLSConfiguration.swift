@@ -1,7 +1,7 @@
 import Holdfast
 import NIOSSL
 
-/// What the configurations of clients and servers have in common: Holdfast verifies the peer.
+/// The common part of the configurations of clients and servers: Holdfast verifies the peer.
 enum DerivedTLSConfiguration {
     /// The default signature algorithms for handshakes: BoringSSL's own list without SHA-1 (RFC 9155), and with Ed25519
     /// and P-521, which the validator supports and BoringSSL offers only if configured.
@@ -11,7 +11,7 @@ enum DerivedTLSConfiguration {
     ]
 
     /// - Parameters:
-    ///   - start: how to begin a valid configuration, for remedies.
+    ///   - start: the beginning of a valid configuration, for remedies.
     static func derived(
         from given: TLSConfiguration, oldestTLSVersion: TLSVersion, start: String
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
@@ -20,8 +20,8 @@ enum DerivedTLSConfiguration {
         var derived = given
         // Under `.fullVerification` NIOSSL would check the name as well, and take the socket's address for the host.
         derived.certificateVerification = .noHostnameVerification
-        // An explicit empty list: the default reads the system's roots from disk, and on Apple's platforms installs a
-        // verification of its own.
+        // An explicit empty list: the default reads the system's roots from disk, and on Apple's platforms installs
+        // another verification.
         derived.trustRoots = .certificates([])
         derived.additionalTrustRoots = []
         derived.renegotiationSupport = .none
@@ -43,7 +43,7 @@ enum DerivedTLSConfiguration {
         try Result { try NIOSSLContext(configuration: configuration) }.mapError(refused).get()
     }
 
-    /// The configuration with what its files hold, so that a context can be made of it without reading any.
+    /// The configuration with the content of its files, so that making a context reads no file.
     static func readingFiles(
         of configuration: TLSConfiguration
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {

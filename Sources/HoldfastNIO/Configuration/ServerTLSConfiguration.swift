@@ -1,10 +1,10 @@
 import NIOSSL
 
-/// The TLS configuration that Holdfast serves with, derived from the one it was given: it asks every client for a
-/// certificate and leaves the judgment to Holdfast.
+/// The TLS configuration of a server, derived from the given one: it requests a certificate from every client, and
+/// Holdfast evaluates it.
 ///
-/// Kept: what ``ClientTLSConfiguration`` keeps, and the callback that chooses the server's own certificate. Replaced:
-/// who verifies, and renegotiation.
+/// Kept: the settings that ``ClientTLSConfiguration`` keeps, and the callback that chooses the server's own
+/// certificate. Replaced: verification and renegotiation.
 enum ServerTLSConfiguration {
     private static let start = """
         TLSConfiguration.makeServerConfigurationWithMTLS(certificateChain: …, privateKey: …, trustRoots: .default)

@@ -1,14 +1,14 @@
 public import Holdfast
 
-/// Why a TLS configuration cannot be used: it would weaken Holdfast's decision, or it has a setting that Holdfast would
-/// have to ignore.
+/// An error for a TLS configuration that would weaken Holdfast's decision, or that has a setting Holdfast would have to
+/// ignore.
 public struct TLSAdapterConfigurationError: HoldfastError {
-    /// What is wrong with the configuration.
+    /// The problem of the configuration.
     public typealias Code = OpenCode<TLSAdapterConfigurationError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected value, the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -18,10 +18,10 @@ public struct TLSAdapterConfigurationError: HoldfastError {
 }
 
 extension TLSAdapterConfigurationError.Code {
-    /// Verification is off, so NIOSSL would ignore a rejection. A configuration for a server without mutual TLS has
-    /// it off too.
+    /// Verification is off, so NIOSSL would ignore a rejection. It is also off in a configuration for a server without
+    /// mutual TLS.
     public static var verificationDisabled: Self { Self() }
-    /// Verification is optional; if a client has no certificate, NIOSSL does not ask.
+    /// Verification is optional; NIOSSL accepts a client without a certificate.
     public static var verificationOptional: Self { Self() }
     /// Keys shared in advance (PSK); a handshake with one has no certificate to evaluate.
     public static var preSharedKey: Self { Self() }
@@ -29,7 +29,7 @@ extension TLSAdapterConfigurationError.Code {
     public static var trustRootsGiven: Self { Self() }
     /// A setting that only servers have.
     public static var serverSetting: Self { Self() }
-    /// The names of authorities would be sent to clients, but they come from the trust roots, which are empty.
+    /// The names of authorities would be sent to clients, but the trust roots that contain them are empty.
     public static var namesOfAuthorities: Self { Self() }
     /// A server without a certificate, or without its private key.
     public static var noServerCertificate: Self { Self() }

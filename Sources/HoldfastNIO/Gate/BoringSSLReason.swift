@@ -1,7 +1,7 @@
 package import Holdfast
 import NIOSSL
 
-/// Parses BoringSSL's text about a failed handshake, because NIOSSL passes on nothing else. No other code does that.
+/// Parses BoringSSL's text about a failed handshake, because NIOSSL exposes nothing else. No other code does that.
 package enum BoringSSLReason {
     /// The names in the error, such as `CERTIFICATE_VERIFY_FAILED`, in the order in which they were reported; empty for
     /// an error that is not from BoringSSL.
@@ -18,8 +18,8 @@ package enum BoringSSLReason {
         names(in: error).contains("PEER_DID_NOT_RETURN_A_CERTIFICATE")
     }
 
-    /// The refusal of a peer whose keyUsage forbids what the handshake uses its key for (RFC 8446 4.4.2.2, RFC 5246
-    /// 7.4.2), which TLS alone knows; nil for another error.
+    /// The refusal of a peer whose keyUsage forbids how the handshake uses its key (RFC 8446 4.4.2.2, RFC 5246 7.4.2),
+    /// which only TLS can detect; nil for another error.
     package static func keyUsageRefusal(
         _ error: any Error, host: DialedHost? = nil, chain: PresentedChain? = nil
     ) -> TrustFailure? {

@@ -9,7 +9,7 @@ extension Channel {
     /// closed. Call it from any thread.
     public func trustDecision() -> EventLoopFuture<TrustDecision> { gate { $0.decision } }
 
-    /// Who the client at the other end of this channel is, once its handshake is complete and it is trusted.
+    /// The identity of the client of this channel, once its handshake is complete and it is trusted.
     ///
     /// Fails with the `TrustFailure` of a client that is not trusted, with the error that ended a handshake, with
     /// ``TLSAdapterError`` `noClient` if the peer is a server, and as ``trustDecision()`` does. Call it from any

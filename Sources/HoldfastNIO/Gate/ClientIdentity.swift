@@ -1,8 +1,8 @@
 public import Holdfast
 
-/// The identity of a client of a ``PinnedTLSServer``: what its handshake proved and its policy accepted.
+/// The identity of a client of a ``PinnedTLSServer``: proved by its handshake and accepted by its policy.
 ///
-/// Made only for a client that is trusted. It proves that the certificate is the client's own. The application decides
+/// It exists only for a trusted client. It proves that the certificate is the client's own. The application decides
 /// what the names in it mean.
 public struct ClientIdentity: Sendable, Hashable {
     /// The client's certificate, whose key it holds.

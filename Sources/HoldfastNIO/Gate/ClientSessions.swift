@@ -1,19 +1,19 @@
 import Holdfast
 import NIOSSL
 
-/// The sessions that one TLS context of a server gives out, and the chains of the clients that have one.
+/// The sessions that one TLS context of a server issues, and the chains of their clients.
 ///
 /// A resumed session contains the client's leaf, but not the rest of its chain. So the certificates that the decision
-/// rests on are remembered by leaf. They prove nothing by themselves; a path is searched in them. When there is no room
-/// for more, the context has to be replaced: its sessions end, and their clients present their chains again. The room
-/// for one client is bounded, so that this takes very many clients.
+/// depends on are remembered by leaf. They prove nothing by themselves; a path is searched in them. When the memory is
+/// full, the context has to be replaced: its sessions end, and their clients present their chains again. The memory per
+/// client is bounded, so that this takes very many clients.
 final class ClientSessions: Sendable {
     /// Clients with distinct certificates.
     static let mostChains = 4_096
     /// Bytes of certificates.
     static let mostBytes = 8 << 20
-    /// Bytes of the certificates of one client, where the decision does not say on which of them it rests. BoringSSL
-    /// accepts up to 100 kB from a client; a legitimate chain of RSA certificates has about 8.
+    /// Bytes of the certificates of one client, if the decision does not name the ones it depends on. BoringSSL accepts
+    /// up to 100 kB from a client; a legitimate chain of RSA certificates has about 8.
     static let mostBytesOfOne = 16 << 10
 
     let context: NIOSSLContext
@@ -41,8 +41,8 @@ final class ClientSessions: Sendable {
         self.mostChains = mostChains
     }
 
-    /// A new context with the same certificate and key, with which no session of this one can be resumed. It reads no
-    /// file, so an event loop can make it.
+    /// A new context with the same certificate and key, which resumes no session of this one. It reads no file, so an
+    /// event loop can make it.
     func successor() throws(TLSAdapterConfigurationError) -> ClientSessions {
         try ClientSessions(read: configuration, mostChains: mostChains)
     }
@@ -50,7 +50,7 @@ final class ClientSessions: Sendable {
     /// Whether a chain could not be remembered.
     var isFull: Bool { memory.withLock { $0.isFull } }
 
-    /// How much is remembered.
+    /// The size of the remembered chains.
     var bytes: Int { memory.withLock { $0.bytes } }
 
     /// Remembers the chain of a client that was trusted.
@@ -78,7 +78,7 @@ final class ClientSessions: Sendable {
     }
 
     /// The presented certificates of the path; the server has the anchor itself. A decision without a path, or with a
-    /// path of only the leaf, may rest on any of them.
+    /// path of only the leaf, may depend on any of them.
     private static func part(of chain: PresentedChain, under decision: TrustDecision) -> PresentedChain {
         if let path = decision.path, path.certificates.count > 1 {
             let used = Set(path.certificates.map { Array($0.der) })
@@ -88,6 +88,6 @@ final class ClientSessions: Sendable {
         return size <= mostBytesOfOne ? chain : PresentedChain(Array(chain.certificates.prefix(1)))
     }
 
-    /// What the client with this leaf presented last; the leaf alone if that is not known.
+    /// The chain that the client with this leaf presented last; the leaf alone if that is unknown.
     func chain(of leaf: [UInt8]) -> PresentedChain { memory.withLock { $0.chains[leaf] } ?? PresentedChain([leaf]) }
 }

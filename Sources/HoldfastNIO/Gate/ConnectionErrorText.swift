@@ -3,9 +3,9 @@ import Holdfast
 import NIOCore
 import NIOPosix
 
-/// Puts into words why there is no connection. The text of an error of NIO is not shown to users.
+/// Describes why a connection failed. The text of an error of NIO is not shown to users.
 package enum ConnectionErrorText {
-    /// Why one attempt failed.
+    /// The reason why one attempt failed.
     package static func text(_ error: any Error) -> String {
         switch (error as? IOError)?.errnoCode {
         case ECONNREFUSED: "connection refused"
@@ -20,8 +20,8 @@ package enum ConnectionErrorText {
         }
     }
 
-    /// Why none of a host's addresses answered, each beside its address.
-    /// - Parameter destination: what was dialed; an error about a single address does not name it.
+    /// The reason for each address of a host why it did not answer.
+    /// - Parameter destination: the dialed destination; an error about a single address does not name it.
     /// - Returns: nil for an error of another kind.
     package static func text(ofConnecting error: any Error, to destination: String) -> String? {
         guard let error = error as? NIOConnectionError else {
@@ -36,7 +36,7 @@ package enum ConnectionErrorText {
         return attempts.joined(separator: "; ")
     }
 
-    /// The most addresses in one message.
+    /// Maximum number of addresses in one message.
     private static let maximumAttempts = 8
 
     private static func place(_ address: SocketAddress) -> String {

@@ -4,17 +4,17 @@ import NIOSSL
 
 /// Evaluates the peer of one connection once, and remembers the decision. It belongs to the connection's event loop.
 final class PeerJudge {
-    /// The decision, once it is made.
+    /// The decision; nil until it is made.
     private(set) var decision: TrustDecision?
-    /// Whether the policy is being asked at this moment, from within BoringSSL or the gate.
+    /// Whether the policy is evaluating at this moment, called from BoringSSL or the gate.
     private(set) var isDeciding = false
-    /// Who a client is, once the handshake has proved it; nil for servers.
+    /// The identity of a client, once the handshake has proved it; nil for servers.
     private(set) var client: ClientIdentity?
 
     private let verification: PeerVerification
     private let sessions: ClientSessions?
     private var presented: PresentedChain?
-    /// What made the decision.
+    /// The source of the decision.
     private var source: TrustSource?
 
     /// - Parameter sessions: those of a server, whose client may resume one instead of presenting certificates.
@@ -23,7 +23,7 @@ final class PeerJudge {
         self.sessions = sessions
     }
 
-    /// Why the peer was rejected; nil as long as it was not.
+    /// The reason for the rejection; nil for a peer that was not rejected.
     var failure: TrustFailure? { decision?.failure }
 
     /// Whether the peer is a client.
@@ -62,8 +62,8 @@ final class PeerJudge {
         client = try? ClientIdentity(decision, chain: presented, isResumed: isResumed)
     }
 
-    /// Call this when the handshake failed: TLS itself rejects a client without a certificate, and a peer whose keyUsage
-    /// forbids what the handshake uses its key for.
+    /// Call this when the handshake failed: TLS itself rejects a client without a certificate, and a peer whose
+    /// keyUsage forbids how the handshake uses its key.
     func handshakeFailed(_ error: any Error) {
         if isForClients, decision == nil, BoringSSLReason.isMissingCertificate(error) {
             _ = decide(PresentedChain([]))
@@ -76,7 +76,7 @@ final class PeerJudge {
     private func rejectForKeyUsage(_ error: any Error) {
         isDeciding = true
         defer { isDeciding = false }
-        // For its name, host and time.
+        // The decision supplies the name, the host and the time.
         let (judged, source): (TrustDecision, TrustSource)
         if let decision, let known = self.source {
             (judged, source) = (decision, known)

@@ -3,7 +3,7 @@ public import NIOCore
 public import NIOSSL
 
 /// Holdfast's decision as a function of NIOSSL's certificates: the callbacks for servers and clients of other projects,
-/// which build their pipelines themselves.
+/// which build their own pipelines.
 ///
 /// ```swift
 /// // Hummingbird, mutual TLS
@@ -20,29 +20,29 @@ public import NIOSSL
 ///     trust: .policy(policy), host: try DialedHost("www.example.com"), validator: validator).callbackWithMetadata
 /// ```
 ///
-/// What a callback cannot do, and ``PinnedTLSClient`` and ``PinnedTLSServer`` can:
-/// - **It is not told the host.** A client's host is given here, once. If one client connects to several hosts, or
-///   follows a service name to other hosts, it needs a verification for each. The policy's own check of the host is the
-///   only one that counts: leave the framework at `.noHostnameVerification` where it offers that, because NIOSSL's own
-///   check takes the socket's IP address for the host.
+/// The limits of a callback, compared to ``PinnedTLSClient`` and ``PinnedTLSServer``:
+/// - **It does not know the host.** A client's host is given here, once. If one client connects to several hosts, or
+///   follows a service name to other hosts, it needs a verification for each. Only the policy's own check of the host
+///   is reliable: leave the framework at `.noHostnameVerification` if it offers that, because NIOSSL's own check uses
+///   the socket's IP address as the host.
 /// - **It does not run when a session is resumed.** A server's TLS remembers a client that was trusted once: for hours
-///   with TLS 1.2 and up to days with TLS 1.3 it gets in again, even if the policy or the pins have changed or the
+///   with TLS 1.2 and up to days with TLS 1.3 it is accepted again, even if the policy or the pins have changed or the
 ///   certificate has expired. To shut it out, restart the server or give it a new TLS context; or use
-///   ``PinnedTLSServer`` in place of the framework's TLS; docs/services.md has the lines for Hummingbird. In
-///   gRPC a resumed session has a `peerCertificateChain` of nil: if your policy validates paths, refuse calls without
-///   one. (NIOSSL's clients never resume.)
+///   ``PinnedTLSServer`` in place of the framework's TLS; docs/services.md has the lines for Hummingbird. In gRPC a
+///   resumed session has a `peerCertificateChain` of nil: if your policy validates paths, refuse calls without one.
+///   (NIOSSL's clients never resume.)
 /// - **It decides before the handshake has proved the peer's key.** A peer that replays a trusted chain without its key
-///   is reported as trusted, and then fails the handshake. `onDecision` and a manager's observers can tell
-///   (`TrustDecision.hasProofOfPossession` is false): log nobody in because of such a decision. Take the peer's
+///   is reported as trusted, and then fails the handshake. `onDecision` and a manager's observers can detect it
+///   (`TrustDecision.hasProofOfPossession` is false): log no user in because of such a decision. Take the peer's
 ///   certificate from the connection once its handshake is complete.
-/// - **It runs only where the framework's configuration verifies.** With `.none` its rejection is ignored, and with
-///   `.optionalVerification` a client without a certificate gets in without being asked; see
+/// - **It runs only if the framework's configuration verifies.** With `.none` its rejection is ignored, and with
+///   `.optionalVerification` a client without a certificate is accepted without a callback; see
 ///   ``serverConfiguration(from:oldestTLSVersion:)``.
 /// - **Its reason is lost.** NIOSSL reports only `CERTIFICATE_VERIFY_FAILED`; `onDecision` gets the reason.
 ///
 /// With TLS 1.3 a client learns of its own rejection only on its first read.
 public struct PeerVerification: Sendable {
-    /// Read at every step, so that a replaced policy decides nothing.
+    /// Read at every step, so that a replaced policy is never used.
     private let trust: @Sendable () -> TrustSource
     let purpose: ValidationPurpose
     let validator: any ChainValidator
@@ -50,12 +50,12 @@ public struct PeerVerification: Sendable {
     private let onDecision: @Sendable (TrustDecision) -> Void
     private let chainMaker = ValidatedChainMaker()
 
-    /// Evaluates the clients of a server (mutual TLS). What a client's certificate says never selects the policy.
+    /// Evaluates the clients of a server (mutual TLS). The content of a client's certificate never selects the policy.
     ///
     /// - Parameters:
     ///   - policy: evaluates every client, as a peer without a host.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
-    ///   - clock: tells the time of each decision.
+    ///   - clock: the time of each decision.
     ///   - onDecision: gets every decision, before the handshake has proved the peer's key. It is called on the
     ///     connection's event loop and must not block.
     public init(
@@ -69,10 +69,10 @@ public struct PeerVerification: Sendable {
     /// Evaluates the server that a client dials.
     ///
     /// - Parameters:
-    ///   - trust: decides about the server.
-    ///   - host: the host that the client dials; a callback is not told the host.
-    ///   - validator: validates chains, as a rule a `PathValidator` with the anchors to trust.
-    ///   - clock: tells the time of each decision.
+    ///   - trust: evaluates the server.
+    ///   - host: the host that the client dials; a callback does not know it.
+    ///   - validator: validates chains, as a rule a `PathValidator` with the trusted anchors.
+    ///   - clock: the time of each decision.
     ///   - onDecision: gets every decision, before the handshake has proved the peer's key. It is called on the
     ///     connection's event loop and must not block.
     public init(
@@ -107,15 +107,15 @@ public struct PeerVerification: Sendable {
         return decision
     }
 
-    /// Judges a chain and tells nobody.
-    /// - Returns: the decision, and what made it: by the time that is told, another may have taken its place.
+    /// Evaluates a chain and notifies no observer.
+    /// - Returns: the decision and its source, which may be replaced before the notification.
     func judgment(of chain: PresentedChain) -> (decision: TrustDecision, source: TrustSource) {
         let source = trust()
         let peer = ServerTrust(chain: chain, purpose: purpose, validator: validator)
         return (source.judgment(of: peer, at: clock.now), source)
     }
 
-    /// Reports a decision to what made it, to the validator and to `onDecision`.
+    /// Reports a decision to its source, to the validator and to `onDecision`.
     func tell(_ decision: TrustDecision, by source: TrustSource) {
         source.tell(decision)
         validator.noteUse(following: decision.pathsToFollow)
@@ -123,7 +123,7 @@ public struct PeerVerification: Sendable {
     }
 
     /// Continues at once, or on the event loop when the policy is prepared. It also continues if preparing failed: the
-    /// policy then says why it rejects.
+    /// policy then reports why it rejects.
     func whenPrepared(on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
         guard let policy = policyToPrepare else { return body() }
         prepare(policy, on: loop, body)
@@ -152,7 +152,7 @@ public struct PeerVerification: Sendable {
 }
 
 extension PeerVerification {
-    /// The shape of `NIOSSLCustomVerificationCallback`, which Hummingbird's `TLSChannelConfiguration` takes. It answers
+    /// The type of `NIOSSLCustomVerificationCallback`, which Hummingbird's `TLSChannelConfiguration` takes. It answers
     /// before it returns, unless the policy waits for something (`TrustPolicy.needsPreparation`).
     public var callback: @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResult>) -> Void {
         { certificates, promise in
@@ -162,9 +162,9 @@ extension PeerVerification {
         }
     }
 
-    /// The shape of `NIOSSLCustomVerificationCallbackWithMetadata`, which grpc-swift-nio-transport takes: the validated
-    /// path is the connection's `nioSSL_peerValidatedCertificateChain()`. It answers before it returns, unless the policy
-    /// waits for something.
+    /// The type of `NIOSSLCustomVerificationCallbackWithMetadata`, which grpc-swift-nio-transport takes: the validated
+    /// path is the connection's `nioSSL_peerValidatedCertificateChain()`. It answers before it returns, unless the
+    /// policy waits for something.
     public var callbackWithMetadata:
         @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>) -> Void
     {
@@ -176,7 +176,7 @@ extension PeerVerification {
         }
     }
 
-    /// The shape of Hummingbird's `customAsyncVerificationCallback`. ``callback`` does the same without a task.
+    /// The type of Hummingbird's `customAsyncVerificationCallback`. ``callback`` does the same without a task.
     public var asyncCallback: @Sendable @concurrent ([NIOSSLCertificate]) async throws -> NIOSSLVerificationResult {
         { certificates in
             try? await policyToPrepare?.prepare()
@@ -184,7 +184,7 @@ extension PeerVerification {
         }
     }
 
-    /// The TLS configuration to give to a server together with a callback: one that asks it about every client.
+    /// The TLS configuration for a server with a callback, which is called for every client.
     ///
     /// - Parameters:
     ///   - configuration: as for ``PinnedTLSServer``: the server's certificate and key, versions, ciphers.

@@ -9,7 +9,7 @@ import NIOTLS
 /// sent after the server's certificates arrive. The chain is public and proves nothing about this connection; it is
 /// used for a leaf whose key another handshake has proved.
 package final class PresentedChainReader: Sendable {
-    /// The host that is dialed.
+    /// The dialed host.
     package let host: DialedHost
     private let context: NIOSSLContext
 
@@ -60,7 +60,7 @@ package final class PresentedChainReader: Sendable {
     }
 }
 
-/// Placed behind TLS, it closes the connection in any case.
+/// Placed behind TLS, it always closes the connection.
 private final class HandshakeEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,13 +1,13 @@
 public import Holdfast
 
-/// Why a connection ended without a decision about its peer.
+/// An error that ended a connection without a decision about its peer.
 public struct TLSAdapterError: HoldfastError {
-    /// What happened.
+    /// The event that ended the connection.
     public typealias Code = OpenCode<TLSAdapterError>
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected value, the found value, and the remedy.
     public let facts: ErrorFacts
 
     init(_ code: Code, expected: String, found: String, remedy: String) {
@@ -35,7 +35,7 @@ public struct TLSAdapterError: HoldfastError {
 extension TLSAdapterError.Code {
     /// The handshake was completed without a decision about this peer.
     public static var noDecision: Self { Self() }
-    /// Bytes came through before there was a decision.
+    /// Bytes passed before there was a decision.
     public static var bytesBeforeDecision: Self { Self() }
     /// The peer did not complete the handshake in time.
     public static var handshakeTimedOut: Self { Self() }

@@ -4,7 +4,7 @@ import NIOSSL
 import NIOTLS
 
 /// Placed behind NIOSSL's handler, it lets nothing through in either direction until the handshake is complete and the
-/// peer is trusted. It makes the `TrustFailure` the channel's error, where NIOSSL only reports a failed handshake.
+/// peer is trusted. It makes the `TrustFailure` the channel's error, while NIOSSL only reports a failed handshake.
 ///
 /// It cannot be removed from the pipeline.
 final class TrustGateHandler: ChannelDuplexHandler {
@@ -67,7 +67,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
     /// The decision, trusted only once the handshake is complete; fails if the handshake ends without one.
     var decision: EventLoopFuture<TrustDecision> { promise.futureResult }
 
-    /// Who the client is that was trusted.
+    /// The identity of the trusted client.
     var client: EventLoopFuture<ClientIdentity> {
         promise.futureResult.assumeIsolated().flatMapThrowing { [judge] decision in
             if let failure = decision.failure { throw failure }

@@ -2,19 +2,19 @@ public import Holdfast
 
 public import struct Foundation.Date
 
-/// Decides about the peers of a connection. It is evaluated at every handshake, and never earlier, so that the current
-/// policy decides.
+/// The source of decisions about the peers of a connection. It is evaluated at every handshake, and never earlier, so
+/// that the current policy is used.
 public enum TrustSource: Sendable {
-    /// One policy, which must cover the host that is dialed. One that waits for something
-    /// (`TrustPolicy.needsPreparation`) is waited for, without blocking the event loop.
+    /// One policy, which must cover the dialed host. If it waits for something (`TrustPolicy.needsPreparation`), the
+    /// handshake waits as well, without blocking the event loop.
     case policy(any TrustPolicy)
 
-    /// The manager's policy for the host that is dialed, or its rule for a host without one. Its observers get every
-    /// decision. The time is that of the adapter's clock.
+    /// The manager's policy for the dialed host, or its rule for a host without one. Its observers get every decision.
+    /// The time is that of the adapter's clock.
     ///
     /// After policies were added, replaced or removed, servers are evaluated by the new ones, even in handshakes that
-    /// began before. The application has to end older connections itself, see `TrustManager.changes()`. A policy that
-    /// waits for something (`TrustPolicy.needsPreparation`) is waited for, without blocking the event loop.
+    /// began before. The application has to end older connections itself, see `TrustManager.changes()`. If a policy
+    /// waits for something (`TrustPolicy.needsPreparation`), the handshake waits too, without blocking the event loop.
     case manager(TrustManager)
 
     /// A closure, which is called on the connection's event loop: it must neither block nor touch the connection.
@@ -36,7 +36,7 @@ extension TrustSource {
         }
     }
 
-    /// Judges a trust and tells nobody.
+    /// Evaluates a trust and notifies no observer.
     func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         switch self {
         case .policy(let policy): policy.evaluate(trust, at: time)

@@ -4,7 +4,7 @@ import NIOSSL
 /// Turns validated paths into NIOSSL's certificates; those that the peer did not present, usually the anchors, are
 /// cached, because parsing one with BoringSSL is slow.
 final class ValidatedChainMaker: Sendable {
-    /// The most anchors that are cached; a client rarely meets more. Beyond that the cache is emptied.
+    /// Maximum number of cached anchors; a client rarely meets more. A full cache is emptied.
     private static let capacity = 16
 
     private let known = Lock<[X509Certificate: NIOSSLCertificate]>([:])

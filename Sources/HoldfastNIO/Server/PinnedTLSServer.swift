@@ -2,8 +2,8 @@ public import Holdfast
 public import NIOCore
 public import NIOSSL
 
-/// The server's side of mutual TLS, which lets Holdfast decide about the clients. It makes the handlers for the
-/// pipeline of each accepted connection.
+/// The server's side of mutual TLS, with Holdfast evaluating the clients. It makes the handlers for the pipeline of
+/// each accepted connection.
 ///
 /// ```swift
 /// let server = try PinnedTLSServer(
@@ -26,17 +26,17 @@ public import NIOSSL
 /// trusted, the `TrustFailure` is the channel's error and the connection ends.
 ///
 /// A client that resumes a session is not asked for its certificate again, and NIOSSL's callback does not run. Its leaf
-/// is in the session, the chain it presented is remembered, and both are evaluated again by the policy and at the time
-/// of that moment. A session without a leaf gets no decision, and its connection is closed. The path is then in
+/// is in the session, the chain it presented is remembered, and both are evaluated again by the current policy at the
+/// current time. A session without a leaf gets no decision, and its connection is closed. The path is then in
 /// ``ClientIdentity``, while `nioSSL_peerValidatedCertificateChain()` is nil.
 ///
 /// With TLS 1.3 the client's handshake is over before the server has seen its certificate: it learns of a rejection on
 /// its first read. One server works for any number of listening sockets.
 public final class PinnedTLSServer: Sendable {
-    /// How long a handshake may take by default.
+    /// The default limit for a handshake.
     public static let defaultHandshakeTimeout: Duration = .seconds(30)
 
-    /// How long a handshake may take, from the connection to the decision; nil for no limit.
+    /// The limit for a handshake, from the connection to the decision; nil for no limit.
     public let handshakeTimeout: Duration?
 
     private let verification: PeerVerification
@@ -53,8 +53,8 @@ public final class PinnedTLSServer: Sendable {
     ///     verification itself; renegotiation is always off, and settings that would weaken the decision are refused.
     ///   - validator: validates chains, as a rule a `PathValidator` with the anchors of clients.
     ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
-    ///   - handshakeTimeout: how long a handshake may take; nil for no limit.
-    ///   - clock: tells the time of each decision.
+    ///   - handshakeTimeout: the limit for a handshake; nil for no limit.
+    ///   - clock: the time of each decision.
     /// - Throws: ``TLSAdapterConfigurationError``.
     public convenience init(
         clients: any TrustPolicy, configuration: TLSConfiguration, validator: any ChainValidator,

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Certificates in reports: Base64 of DER while they wait, PEM when they are sent.
+/// Certificates in reports: Base64 of DER while they are pending, PEM when they are sent.
 enum ChainText {
-    /// The certificates and the octets of DER that a report has at most. A longer chain is cut: its leaf tells most.
+    /// Maximum numbers of certificates and bytes of DER in a report. A longer chain is cut after its first part.
     static let mostCertificates = 10
     static let mostOctets = 16 << 10
 

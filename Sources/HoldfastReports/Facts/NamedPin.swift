@@ -1,10 +1,10 @@
 import Holdfast
 
-/// A pin in a report, as people write it, with what its document says about it.
+/// A pin in a report, in text form, with its role and state in the document.
 struct NamedPin: Codable, Hashable, Sendable {
     /// `sha256/BASE64`, or `cert-sha256/HEX` for the pin of a certificate.
     let pin: String
-    /// Nil if no document says it.
+    /// Nil if no document states it.
     var role: String?
     var state: String?
 
@@ -16,6 +16,6 @@ struct NamedPin: Codable, Hashable, Sendable {
 
     init(_ pin: Pin) { self.pin = pin.description }
 
-    /// The pins of a host that a report has at most, as many as a host of a pin file.
+    /// Maximum number of pins of a host in a report; a host of a pin file has the same limit.
     static let mostPins = 32
 }

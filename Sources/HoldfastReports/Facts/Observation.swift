@@ -1,31 +1,31 @@
 import Foundation
 import Holdfast
 
-/// What one decision means for reports.
+/// The content of one decision that reports use.
 struct Observation: Sendable {
-    /// How much of what happens is told.
+    /// The sampling fractions of reports.
     struct Sampling: Sendable, Hashable {
         let failures: Double
         let successes: Double
     }
 
-    /// What the document that the pins are from says about the destination.
+    /// The destination that the document of the pins specifies.
     enum Destination: Sendable, Hashable {
-        /// There is no document that could say something.
+        /// No document exists that could specify one.
         case unstated
-        /// Nothing is to be sent.
+        /// Nothing must be sent.
         case nowhere
         /// The document names an address.
         case named(String, Sampling)
     }
 
-    /// The host that was dialed, or the pattern that covers it.
+    /// The dialed host, or the pattern that covers it.
     let host: String
     let documentVersion: String
     let destination: Destination
-    /// The failures, most decisions have none; a candidate that did not match is one of them.
+    /// The failures, none for most decisions; a candidate that did not match is one of them.
     let failures: [(failure: TrustFailure, outcome: ReportOutcome)]
-    /// Whether the connection was let in by a pin.
+    /// Whether a pin accepted the connection.
     let isSuccess: Bool
     /// Whether the connection was refused, or would have been if its pins were enforced and had not expired.
     let isFailure: Bool
@@ -34,10 +34,10 @@ struct Observation: Sendable {
     private let pattern: HostPattern
     private let dialed: DialedHost
 
-    /// In the place of a version that is unknown.
+    /// The text for an unknown version.
     static let unknownVersion = "-"
 
-    /// Takes a decision; nil for one that no pins decided, and for one by the debug anchors of a developer.
+    /// Makes an observation; nil for a decision without pins, and for one by a developer's debug anchors.
     /// - Parameter namesHosts: whether hosts under a pattern are named.
     init?(_ decision: TrustDecision, namesHosts: Bool) {
         guard let dialed = decision.host, Self.isAboutPins(decision),
@@ -70,7 +70,7 @@ struct Observation: Sendable {
             named.url, Sampling(failures: named.failureFraction, successes: named.successFraction))
     }
 
-    /// What a report about one of the failures says.
+    /// The content of a report about one of the failures.
     func facts(
         of failure: TrustFailure, _ outcome: ReportOutcome, by application: ReportedApplication, at time: Date,
         fraction: Double, withChains includesChains: Bool

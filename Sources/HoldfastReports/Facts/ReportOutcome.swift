@@ -1,8 +1,8 @@
-/// What became of a connection that is reported.
+/// The outcome of a reported connection.
 public enum ReportOutcome: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It was refused.
+    /// The connection was refused.
     case rejected
-    /// It was let in: the host is in report mode, expired pins gave way to standard validation, or only a candidate did
-    /// not match.
+    /// The connection was accepted: the host is in report mode, standard validation replaced expired pins, or only a
+    /// candidate did not match.
     case accepted
 }

@@ -1,14 +1,14 @@
 import Holdfast
 
-/// The application in whose name reports are sent. Nothing here tells one device or user from another.
+/// The application that sends reports. It contains nothing that identifies a device or user.
 struct ReportedApplication: Codable, Hashable, Sendable {
-    /// For example the identifier of its bundle.
+    /// For example the bundle identifier.
     let identifier: String
     let version: String
     /// The kind of system, in one lower-case word.
     let platform: String
 
-    /// Bounds of both texts, in octets.
+    /// Maximum lengths of both texts, in bytes.
     static let longestIdentifier = 255
     static let longestVersion = 32
 

@@ -1,4 +1,4 @@
-/// What a summary of one day says (after RFC 8460).
+/// The content of a summary of one day (after RFC 8460).
 struct SummaryFacts: Codable, Hashable, Sendable {
     /// Failures of one kind.
     struct Failures: Codable, Hashable, Sendable {
@@ -13,9 +13,9 @@ struct SummaryFacts: Codable, Hashable, Sendable {
         let documentVersion: String
         let failureFraction: Double
         let successFraction: Double
-        /// Connections that were let in by a pin, as far as they were sampled.
+        /// Connections that a pin accepted, among the sampled ones.
         var successes = 0
-        /// Connections without a pin that counts, as far as they were sampled: rejected, or let in without one.
+        /// Sampled connections without a valid pin: rejected, or accepted without one.
         var failures = 0
         var details: [Failures] = []
     }

@@ -12,10 +12,10 @@ struct DayCounts: Codable, Hashable, Sendable {
     static func day(of seconds: Int64) -> Int64 { seconds / 86_400 }
 
     var isEmpty: Bool { places.isEmpty }
-    /// How many places are counted, for all destinations.
+    /// The number of counted places, for all destinations.
     var count: Int { places.values.reduce(0) { $0 + $1.count } }
 
-    /// Counts what was sampled of one decision. Beyond the limits nothing more is counted: what is there stays right.
+    /// Counts one sampled decision. Beyond the limits nothing more is counted, so existing counts stay right.
     mutating func add(
         _ observation: Observation, to destination: String, sampling: Observation.Sampling, isSuccess: Bool,
         failures: [(code: String, outcome: ReportOutcome)], on day: Int64, by application: ReportedApplication
@@ -40,7 +40,7 @@ struct DayCounts: Codable, Hashable, Sendable {
         self.places[destination] = places
     }
 
-    /// The summary for each destination, and nothing counted from now on.
+    /// Returns the summary for each destination, and resets the counts.
     mutating func close() -> [(destination: String, facts: SummaryFacts)] {
         defer { self = DayCounts() }
         guard let day, let application else { return [] }
@@ -49,7 +49,7 @@ struct DayCounts: Codable, Hashable, Sendable {
         }
     }
 
-    /// Forgets destinations that are not named anymore, and what no day or place could have.
+    /// Removes destinations that are no longer named, and all counts if they are invalid.
     mutating func keep(_ destinations: Set<String>) {
         places = places.filter { destinations.contains($0.key) }
         let isSound =
@@ -73,10 +73,10 @@ extension SummaryFacts.Place {
         }
     }
 
-    /// A number that grows with each connection stays below this for longer than anybody connects.
+    /// A counter that grows with each connection stays below this.
     private static let mostCounted = 1 << 30
 
-    /// Whether it could have been counted here.
+    /// Whether this type could have counted it.
     var isSound: Bool {
         details.count <= ReportLimits.mostDetails && host.isASCII(atMost: ReportLimits.longestText)
             && documentVersion.isASCII(atMost: ReportLimits.longestText)
@@ -88,7 +88,7 @@ extension SummaryFacts.Place {
 extension SummaryFacts {
     static let days = 0...DayCounts.day(of: ReportLimits.lastSecond)
 
-    /// Whether it could have been made here.
+    /// Whether this type could have made it.
     var isSound: Bool {
         Self.days.contains(day) && places.count <= ReportLimits.mostPlaces && places.allSatisfy(\.isSound)
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A report that waits to be sent.
 struct PendingReport: Codable, Hashable, Sendable {
-    /// What it says.
+    /// The content of the report.
     enum Content: Codable, Hashable, Sendable {
         case failure(FailureFacts)
         case summary(SummaryFacts)
@@ -11,13 +11,13 @@ struct PendingReport: Codable, Hashable, Sendable {
     /// A destination that the application named.
     let destination: String
     let content: Content
-    /// When it was made, and before which time it is not sent, in seconds since 1970.
+    /// The times of creation and of the earliest delivery, in seconds since 1970.
     let madeAt: Int64
     let notBefore: Int64
-    /// The octets of its facts as they are stored.
+    /// The size of its facts as stored, in bytes.
     let octets: Int
 
-    /// A report about a failure whose chains would fill the room of all others goes without them.
+    /// The chains are omitted from a report if they would use the space of all others.
     private static let mostOctetsOfOne = ReportLimits.mostPendingOctets / 2
 
     init(_ content: Content, to destination: String, madeAt: Int64, notBefore: Int64) {
@@ -43,7 +43,7 @@ struct PendingReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// What is sent.
+    /// The media type and the body to send.
     func body(as shape: ReportShape, at now: Date) -> (contentType: String, octets: Data) {
         switch content {
         case .failure(let facts): (shape.contentType, facts.body(as: shape, at: now))

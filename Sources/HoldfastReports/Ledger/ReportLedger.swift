@@ -1,30 +1,30 @@
 import Foundation
 import Holdfast
 
-/// What is to be reported: a value without I/O. It decides what is sent, and when; ``TrustReporter`` sends.
+/// The pending reports: a value without I/O. It decides which reports are sent, and when; ``TrustReporter`` sends.
 struct ReportLedger: Sendable {
-    /// What to do next.
+    /// The next action.
     enum Step: Sendable {
-        /// Send this. It is not in the ledger anymore: give it back with ``finish(_:_:at:using:)``.
+        /// Send this report. It is not in the ledger anymore: return it with ``finish(_:_:at:using:)``.
         case send(PendingReport)
-        /// Nothing before this time.
+        /// Do nothing before this time.
         case wait(until: Date)
-        /// Nothing before the next decision.
+        /// Do nothing before the next decision.
         case rest
     }
 
-    /// How an attempt ended.
+    /// The result of an attempt.
     enum Result: Sendable {
         case taken
-        /// It is worthless to send it again.
+        /// Sending it again would be useless.
         case refused
-        /// - Parameter pause: how long the collector asks to be left alone.
+        /// - Parameter pause: the pause that the collector requests.
         case failed(pause: Duration?)
     }
 
     let settings: ReportLedgerSettings
     private(set) var state = StoredLedger()
-    /// Since when there is something that is not stored.
+    /// The time of the first change that is not stored.
     private(set) var changedAt: Int64?
 
     init(_ settings: ReportLedgerSettings, stored: StoredLedger?, at now: Date) {
@@ -34,12 +34,12 @@ struct ReportLedger: Sendable {
         state = stored
     }
 
-    /// Whether there is nothing to wait for.
+    /// Whether no report and no count is pending.
     var isEmpty: Bool { state.pending.isEmpty && state.counts.isEmpty }
 
     // MARK: Recording
 
-    /// What one decision adds.
+    /// Adds one decision.
     /// - Returns: the reports that are new today, for the application's callback.
     mutating func record(
         _ observation: Observation, at now: Date, using generator: inout some RandomNumberGenerator
@@ -78,7 +78,7 @@ struct ReportLedger: Sendable {
         return (new, problem)
     }
 
-    /// Makes summaries of a day that is over.
+    /// Makes the summaries of a completed day.
     mutating func closeDay(at seconds: Int64, using generator: inout some RandomNumberGenerator) {
         guard let day = state.counts.day, day != DayCounts.day(of: seconds) else { return }
         for (destination, facts) in state.counts.close() where !destination.isEmpty {
@@ -94,8 +94,8 @@ struct ReportLedger: Sendable {
 
     // MARK: Sending
 
-    /// What to do next.
-    /// - Parameter isHurried: whether reports that wait for no reason but to spread the load are due.
+    /// The next action.
+    /// - Parameter isHurried: whether reports that are delayed only to spread the load are due.
     mutating func step(
         at now: Date, isHurried: Bool, using generator: inout some RandomNumberGenerator
     ) -> Step {
@@ -120,7 +120,7 @@ struct ReportLedger: Sendable {
         return times.min().map { .wait(until: Date(wholeSeconds: max($0, seconds + 1))) } ?? .rest
     }
 
-    /// Notes how an attempt ended.
+    /// Records the result of an attempt.
     mutating func finish(
         _ report: PendingReport, _ result: Result, at now: Date, using generator: inout some RandomNumberGenerator
     ) {
@@ -139,8 +139,8 @@ struct ReportLedger: Sendable {
 
     // MARK: Storing
 
-    /// What is to be stored now; nil if nothing has changed for long enough.
-    /// - Parameter isForced: whether everything that has changed is stored.
+    /// The data to store now; nil if nothing has changed for long enough.
+    /// - Parameter isForced: whether all changes are stored at once.
     mutating func dataToStore(at now: Date, isForced: Bool) -> Data? {
         guard let changedAt else { return nil }
         let age = now.wholeSeconds - changedAt

@@ -1,19 +1,19 @@
 import Foundation
 import Holdfast
 
-/// What the application configured, as far as the ledger needs it.
+/// The part of the application's configuration that the ledger needs.
 struct ReportLedgerSettings: Sendable {
     let application: ReportedApplication
-    /// As they are written, the first for policies whose document names none; empty if only the callback is told.
+    /// The URLs as text, the first for policies whose document names none; empty if only the callback is used.
     let destinations: [String]
-    /// For hosts of no document that says something else.
+    /// The sampling for hosts whose document specifies none.
     let sampling: Observation.Sampling
     let includesChains: Bool
     let sendsSummaries: Bool
     let spread: Duration
 
-    /// Where reports about a decision go, and how many of them. The destination is empty if only the callback is told, and
-    /// nil if nothing is reported.
+    /// The destination of reports about a decision, and their sampling. The destination is empty if only the callback
+    /// is used, and nil if nothing is reported.
     func target(
         of observation: Observation
     ) -> (destination: String?, sampling: Observation.Sampling?, problem: ReportingError?) {

@@ -1,32 +1,32 @@
 import Foundation
 import Holdfast
 
-/// What is kept across restarts.
+/// The data that is kept across restarts.
 struct StoredLedger: Codable, Hashable, Sendable {
     var counts = DayCounts()
     var subjects = ReportedSubjects()
     var collectors: [String: CollectorState] = [:]
-    /// The oldest first.
+    /// The pending reports, oldest first.
     private(set) var pending: [PendingReport] = []
 
-    /// The octets of the pending reports.
+    /// The size of the pending reports in bytes.
     var pendingOctets: Int { pending.reduce(0) { $0 + $1.octets } }
 
-    /// Reads what was stored; nil for anything else. Nobody signs it: whoever can write it can report whatever they like
-    /// by themselves.
+    /// Reads stored data; nil if it is invalid. It is not signed: anyone who can write it can also send any report
+    /// directly.
     static func read(_ data: Data) -> StoredLedger? {
         guard data.count <= ReportLimits.mostStoredOctets else { return nil }
         return try? JSONDecoder().decode(StoredLedger.self, from: data)
     }
 
-    /// Adds a report; the oldest ones go if there is no room for all.
+    /// Adds a report; removes the oldest ones if the limits are exceeded.
     mutating func append(_ report: PendingReport) {
         guard report.octets <= ReportLimits.mostPendingOctets else { return }
         pending.append(report)
         trim()
     }
 
-    /// Puts back a report that was not taken, where it was.
+    /// Returns a report that was not accepted to its former position.
     mutating func putBack(_ report: PendingReport) {
         let index = pending.firstIndex { $0.madeAt > report.madeAt } ?? pending.endIndex
         pending.insert(report, at: index)
@@ -42,9 +42,9 @@ struct StoredLedger: Codable, Hashable, Sendable {
         }
     }
 
-    /// Drops reports that nobody needs anymore.
-    /// - Parameter now: a report that was made later was made under another clock.
-    /// - Returns: whether there were any.
+    /// Removes outdated reports.
+    /// - Parameter now: a report with a later time was made under another clock.
+    /// - Returns: whether any were removed.
     mutating func drop(madeBefore time: Int64, correctedTo now: Int64) -> Bool {
         let count = pending.count
         let longest = Int64(ReportLimits.longestWait.inSeconds)
@@ -52,14 +52,14 @@ struct StoredLedger: Codable, Hashable, Sendable {
         return pending.count != count
     }
 
-    /// Forgets what is for destinations that are not named anymore, and what could not have been written here.
+    /// Removes data for destinations that are no longer named, and data that this type could not have written.
     mutating func correct(for destinations: Set<String>, at now: Int64) {
         counts.keep(destinations.union([""]))
         subjects.correct(at: now)
         collectors = collectors.filter { destinations.contains($0.key) }
         for destination in collectors.keys { collectors[destination]?.correct(at: now) }
         pending.removeAll { !destinations.contains($0.destination) || !$0.isSound }
-        // What was stored may state its size as it likes.
+        // Stored data may state any size, so it is computed again.
         let kept = pending
         pending = []
         for one in kept.suffix(ReportLimits.mostPending) {
@@ -74,7 +74,7 @@ extension PendingReport {
         guard times.contains(madeAt), times.contains(notBefore) else { return false }
         return switch content {
         case .failure(let facts):
-            // Pins that never counted have an end in the distant past.
+            // Pins that were never in force have an end in the distant past.
             times.contains(facts.time) && facts.end.map { (-times.upperBound...times.upperBound).contains($0) } != false
                 && (0...1).contains(facts.fraction)
         case .summary(let facts): facts.isSound

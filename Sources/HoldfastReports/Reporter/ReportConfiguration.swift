@@ -1,39 +1,39 @@
 public import Foundation
 public import Holdfast
 
-/// What a ``TrustReporter`` tells, and to whom.
+/// The content and the destinations of the reports of a ``TrustReporter``.
 public struct ReportConfiguration: Sendable {
-    /// Where reports may go: at most 8 `https` URLs with a host and without a user. A pin file chooses one of them in its
-    /// `report` field; hosts of other policies use the first. Without any, only ``onReport`` is told.
+    /// The possible destinations: at most 8 `https` URLs with a host and without a user. A pin file chooses one in its
+    /// `report` field; hosts of other policies use the first. Without any, only ``onReport`` is called.
     public var destinations: [URL]
-    /// The application, for example the identifier of its bundle: 1 to 255 octets of printable ASCII.
+    /// The application, for example its bundle identifier: 1 to 255 bytes of printable ASCII.
     public var application: String
-    /// The version of the application: 1 to 32 octets of printable ASCII.
+    /// The version of the application: 1 to 32 bytes of printable ASCII.
     public var version: String
-    /// How reports about failures are written.
+    /// The format of reports about failures.
     public var shape = ReportShape.pinValidation
-    /// Whether reports have the chain that was presented and the path that was validated. In a network that inspects TLS
-    /// these tell whose network it is.
+    /// Whether reports contain the presented chain and the validated path. In a network that inspects TLS, these
+    /// identify the network's owner.
     public var includesChains = false
     /// Whether hosts under a pattern are named. Otherwise the pattern is named, since a name may be that of a user.
     public var namesHostsOfPatterns = false
-    /// Whether counts of successes and failures are sent, once a day.
+    /// Whether counts of successes and failures are sent, once per day.
     public var sendsSummaries = true
-    /// The share of failures that are reported for hosts of no pin file, from 0 to 1.
+    /// The fraction of failures that are reported for hosts of no pin file, from 0 to 1.
     public var failureFraction = 1.0
-    /// The share of successes that are counted for hosts of no pin file, from 0 to 1.
+    /// The fraction of successes that are counted for hosts of no pin file, from 0 to 1.
     public var successFraction = 0.0
     /// Sends reports.
     public var sender: any ReportSender = URLSessionReportSender()
-    /// Where reports and counts are kept across restarts, at most 512 KiB. Two processes, and two reporters of one
+    /// The store for reports and counts across restarts, at most 512 KiB. Two processes, and two reporters of one
     /// process, need different keys.
     public var store: any SecureDataStore = FileDataStore()
-    /// The key under which they are kept.
+    /// The storage key of reports and counts.
     public var storageKey = "reports"
-    /// Tells the time of failures and days.
+    /// The clock for failures and days.
     public var clock: any WallClock = SystemWallClock()
-    /// Gets each report that is new today, on the thread that decides and before the caller gets the decision: for a crash
-    /// reporter of the application's own. It should return quickly.
+    /// Called with each report that is new today, on the deciding thread and before the caller gets the decision: for
+    /// the application's own crash reporter. It should return quickly.
     public var onReport: (@Sendable (TrustReport) -> Void)?
 
     /// Makes a configuration.
@@ -43,7 +43,7 @@ public struct ReportConfiguration: Sendable {
         self.version = version
     }
 
-    /// More destinations than anybody has.
+    /// Maximum number of destinations.
     private static let mostDestinations = 8
 
     func ledgerSettings(spread: Duration) throws(ReportingError) -> ReportLedgerSettings {

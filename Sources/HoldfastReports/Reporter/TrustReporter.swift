@@ -2,18 +2,18 @@ import Dispatch
 import Foundation
 public import Holdfast
 
-/// Tells collectors about failures of pins, and once a day how often connections succeeded and failed.
+/// Reports failures of pins to collectors, and once per day the numbers of successful and failed connections.
 ///
 /// ```swift
 /// try TrustReporter(ReportConfiguration(destinations: [collector], application: "com.example.bank", version: "5.1"))
 ///     .observe(manager)
 /// ```
-/// Reports go only to the destinations of the configuration, over a transport of their own. They have the host, or the
-/// pattern that covers it, the reason, the pins with their roles and states, and the version of the pin file; they have no
-/// identifier of a device or user, no path, query, header or address.
+/// Reports go only to the destinations of the configuration, over a separate transport. They contain the host, or the
+/// pattern that covers it, the reason, the pins with their roles and states, and the version of the pin file; they
+/// contain no identifier of a device or user, no path, query, header or address.
 ///
-/// Of failures with the same host, reason and version of the document, one is reported a day, also across restarts. While a
-/// collector is away, a bounded number of reports waits, and attempts become rarer.
+/// Of failures with the same host, reason and version of the document, one is reported per day, also across restarts.
+/// While a collector is unavailable, a bounded number of reports is kept, and attempts become rarer.
 public final class TrustReporter: Sendable {
     private struct State {
         var ledger: ReportLedger
@@ -21,29 +21,29 @@ public final class TrustReporter: Sendable {
         var lastError: ReportingError?
         /// Whether a task waits for the time of the next report.
         var isWorking = false
-        /// Whether something was recorded that the task does not know yet.
+        /// Whether something was recorded after the task's last step.
         var isStirred = false
         var nap: Task<Void, Never>?
-        /// The name of a pin that covers a host, of each manager that is observed.
+        /// A function per observed manager that returns the name of a pin that covers a host.
         var coverings: [@Sendable (URL) -> String?] = []
     }
 
     private let configuration: ReportConfiguration
     private let sleeper: any Clock<Duration>
     private let state: Lock<State>
-    /// A data store gets one call at a time, and may block.
+    /// A data store is called by one thread at a time, and may block.
     private let storage = DispatchQueue(label: "holdfast.reports", qos: .utility)
 
-    /// Makes a reporter, and reads what was kept, which may block.
+    /// Makes a reporter, and reads stored data, which may block.
     /// - Throws: ``ReportingError`` `invalidConfiguration`.
     public convenience init(_ configuration: ReportConfiguration) throws(ReportingError) {
         try self.init(configuration, spread: ReportLimits.spread)
     }
 
     /// - Parameters:
-    ///   - spread: the longest time for which a report about a failure waits.
-    ///   - sleeper: waits.
-    ///   - generator: samples, and spreads the load.
+    ///   - spread: the maximum delay of a report about a failure.
+    ///   - sleeper: the clock for delays.
+    ///   - generator: the generator for sampling and for spreading the load.
     package init(
         _ configuration: ReportConfiguration, spread: Duration,
         sleepingOn sleeper: any Clock<Duration> = ContinuousClock(),
@@ -91,15 +91,15 @@ public final class TrustReporter: Sendable {
 
     // MARK: State
 
-    /// The last problem with a destination, a collector or the data store; nil if there was none since the last report
-    /// that was taken.
+    /// The last problem with a destination, a collector or the data store; nil if none occurred since the last accepted
+    /// report.
     public var lastError: ReportingError? { state.withLock { $0.lastError } }
 
-    /// How many reports wait to be sent.
+    /// The number of pending reports.
     public var pendingReports: Int { state.withLock { $0.ledger.state.pending.count } }
 
-    /// Sends what waits now, apart from what a collector that failed has to be spared, and stores the rest: for the end of
-    /// a process, and for background tasks. It is not needed otherwise.
+    /// Sends the pending reports, except to collectors that failed and need a pause, and stores the rest: for the end
+    /// of a process, and for background tasks. It is not needed otherwise.
     public func send() async {
         while true {
             let now = configuration.clock.now
@@ -112,7 +112,7 @@ public final class TrustReporter: Sendable {
 
     // MARK: Working
 
-    /// Lets the task look again, or starts it.
+    /// Makes the task check for work, or starts it.
     private func stir() {
         let (starts, nap) = state.withLock { state in
             state.isStirred = state.isWorking
@@ -123,13 +123,13 @@ public final class TrustReporter: Sendable {
         nap?.cancel()
         guard starts else { return }
         Task { [weak self] in
-            // Between two steps nothing keeps the reporter.
+            // Between two steps nothing retains the reporter.
             while let nap = await self?.work() { await nap.value }
         }
     }
 
-    /// Does what is due.
-    /// - Returns: a task that ends when something is due again; nil if nothing will be.
+    /// Performs the due work.
+    /// - Returns: a task that ends when work is due again; nil if none will be.
     private func work() async -> Task<Void, Never>? {
         while true {
             await keep(isForced: false)
@@ -150,7 +150,7 @@ public final class TrustReporter: Sendable {
         }
     }
 
-    /// A clock that was set, or a device that slept, delays nothing for longer than this.
+    /// The maximum delay after a clock was set, or a device slept.
     private static let longestNap = Duration.seconds(900)
 
     private func nap(until time: Date, from now: Date) -> Task<Void, Never>? {
@@ -167,7 +167,7 @@ public final class TrustReporter: Sendable {
     }
 
     private func send(_ report: PendingReport) async {
-        // What is being sent is not stored: if the process ends meanwhile, it may have arrived, and is not sent twice.
+        // A report in flight is not stored: if the process ends meanwhile, it may have arrived, and is not sent twice.
         await keep(isForced: true)
         let (result, error) = await attempt(report)
         let now = configuration.clock.now
@@ -182,7 +182,7 @@ public final class TrustReporter: Sendable {
         guard let url = configuration.destinations.first(where: { $0.absoluteString == report.destination }) else {
             return (.refused, nil)
         }
-        // Pins may have come since the configuration was checked.
+        // Pins may have been added since the configuration was checked.
         let coverings = state.withLock { $0.coverings }
         if let name = coverings.lazy.compactMap({ $0(url) }).first {
             return (.failed(pause: nil), Self.covered(url, by: name))
@@ -208,7 +208,7 @@ public final class TrustReporter: Sendable {
         }
         return switch answer.status {
         case 200..<300: (.taken, nil)
-        // The collector is busy, or asks for the same again later.
+        // The collector is busy, or requests the same again later.
         case 408, 425, 429: (.failed(pause: answer.retryAfter), error(.notSent))
         case 400..<500: (.refused, error(.refusedByCollector))
         default: (.failed(pause: answer.retryAfter), error(.notSent))

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What is sent to a collector: one POST.
+/// A request to a collector: one POST.
 public struct ReportUpload: Sendable, Hashable {
-    /// Where it goes: one of the destinations that the application named.
+    /// The URL: one of the destinations that the application named.
     public let url: URL
     /// The media type of the body.
     public let contentType: String
     /// The body.
     public let body: Data
 
-    /// Makes one, for tests of a sender.
+    /// Makes an upload, for tests of a sender.
     public init(url: URL, contentType: String, body: Data) {
         self.url = url
         self.contentType = contentType
@@ -21,13 +21,13 @@ public struct ReportUpload: Sendable, Hashable {
 public struct ReportAnswer: Sendable, Hashable {
     /// The HTTP status.
     public let status: Int
-    /// How long the collector asks to be left alone (RFC 9110 10.2.3); nil if it does not say so in seconds.
+    /// The pause that the collector requests (RFC 9110 10.2.3); nil if it states none in seconds.
     public let retryAfter: Duration?
 
     /// Makes an answer.
     /// - Parameters:
     ///   - status: the HTTP status.
-    ///   - retryAfter: the value of the header `Retry-After`. A date is ignored, since the collector's clock may be wrong.
+    ///   - retryAfter: the value of `Retry-After`. A date is ignored, since the collector's clock may be wrong.
     public init(status: Int, retryAfter: String? = nil) {
         self.status = status
         self.retryAfter = retryAfter.flatMap { text in
@@ -39,12 +39,12 @@ public struct ReportAnswer: Sendable, Hashable {
     }
 }
 
-/// Sends reports to collectors, over a transport of its own and with standard validation, never through the trust
-/// manager whose decisions are reported: a report about a broken pin must not need that pin.
+/// Sends reports to collectors, over a separate transport with standard validation, never through the trust manager
+/// whose decisions are reported: a report about a broken pin must not need that pin.
 ///
 /// It follows no redirect, sends neither cookies nor credentials, and may be called from any thread.
 public protocol ReportSender: Sendable {
-    /// Sends a POST and returns the answer, whatever its status; ends at once, with an error, when its task is canceled.
-    /// - Throws: why there was no answer.
+    /// Sends a POST and returns the answer, whatever its status; fails at once when its task is canceled.
+    /// - Throws: an error if no answer arrived.
     func send(_ upload: ReportUpload) async throws -> ReportAnswer
 }

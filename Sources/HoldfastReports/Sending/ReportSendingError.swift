@@ -7,7 +7,7 @@ public struct ReportSendingError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What would have been right, what was there instead, and what to do.
+    /// The expected value, the found value, and the remedy.
     public let facts: ErrorFacts
 
     /// Makes an error, for senders of your own; without a remedy it gets the usual one for its code.
@@ -24,9 +24,9 @@ extension ReportSendingError.Code {
     public static var connectionFailed: Self {
         Self("Check the network, the URL and the certificate of the collector.")
     }
-    /// There was no answer within the time limit.
+    /// No answer arrived within the time limit.
     public static var noAnswerInTime: Self { Self("Check the collector; the report is sent again later.") }
-    /// The collector redirects. Reports go only where the application said.
+    /// The collector redirects. Reports go only to the configured destinations.
     public static var redirectRefused: Self { Self("Name the URL that the collector redirects to as the destination.") }
     /// The task was canceled.
     public static var canceled: Self { Self("Send again when needed.") }

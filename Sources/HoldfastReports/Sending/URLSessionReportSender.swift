@@ -7,19 +7,19 @@ import FoundationNetworking
 
 /// Sends reports with URLSession: each has its own session, without cookies, cache, credentials, or trust manager.
 ///
-/// It ends the connection as soon as the status is there, so a long answer costs nothing. On Linux the memory that an
-/// answer takes is not bounded, because libcurl decodes the first octets of a body before anybody can stop it, and
-/// headers may be of any length; see `URLSessionDataProvider` of Holdfast. A service on Linux uses
-/// `AsyncHTTPClientReportSender` of HoldfastReportsAsyncHTTPClient, which keeps all limits.
+/// It ends the connection as soon as the status has arrived, so a long answer costs nothing. On Linux the memory for an
+/// answer is not bounded, because libcurl decodes the first bytes of a body before they can be refused, and headers may
+/// be of any length; see `URLSessionDataProvider` of Holdfast. A service on Linux should use
+/// `AsyncHTTPClientReportSender` of HoldfastReportsAsyncHTTPClient, which enforces all limits.
 public struct URLSessionReportSender: ReportSender {
-    /// The longest time until the answer begins, including the time to connect and to send.
+    /// The maximum time until the answer begins, including connecting and sending.
     package let limit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     package let allowsPlainHTTPToLoopback: Bool
 
     /// Makes a sender.
     /// - Parameters:
-    ///   - limit: the longest time until the answer begins, including the time to connect and to send.
+    ///   - limit: the maximum time until the answer begins, including connecting and sending.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
     public init(limit: Duration = .seconds(30), allowsPlainHTTPToLoopback: Bool = false) {
         self.limit = DownloadRules.usable(limit)
@@ -43,7 +43,7 @@ public struct URLSessionReportSender: ReportSender {
     }
 }
 
-/// One POST. Every callback comes on the session's queue, or from a timer or a cancellation; the first to end it decides.
+/// One POST. Callbacks come on the session's queue, or from a timer or a cancellation; the first end is the result.
 private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
     private let upload: ReportUpload
     private let limit: Duration
@@ -66,9 +66,9 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         request.httpBody = upload.body
         request.setValue(upload.contentType, forHTTPHeaderField: "Content-Type")
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        // Foundation names the application, its version and the system's.
+        // Foundation's default names the application, its version and the system's.
         request.setValue(HoldfastRelease.product(), forHTTPHeaderField: "User-Agent")
-        // By default it tells the languages of the user.
+        // The default header contains the languages of the user.
         request.setValue("*", forHTTPHeaderField: "Accept-Language")
         // The caller's task may have been canceled already.
         guard !outcome.isSettled else { return try await outcome.value.get() }

@@ -1,4 +1,4 @@
-/// What Holdfast adds to every shape, under the same names.
+/// The members that Holdfast adds to every shape, under the same names.
 struct AddedMembers: Encodable {
     private enum CodingKeys: String, CodingKey {
         case application = "app-bundle-id"

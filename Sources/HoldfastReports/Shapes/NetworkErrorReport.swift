@@ -1,7 +1,7 @@
 import Holdfast
 
-/// A report of the Reporting API with the body of Network Error Logging, and what Holdfast adds to that body. What these
-/// specifications ask for and nobody may know is empty: referrer, address, method, headers, user agent, path.
+/// A report of the Reporting API with the body of Network Error Logging, and Holdfast's additions to that body.
+/// Required members that would reveal private data are empty: referrer, address, method, headers, user agent, path.
 struct NetworkErrorReport: Encodable {
     private enum CodingKeys: String, CodingKey {
         case age
@@ -24,7 +24,7 @@ struct NetworkErrorReport: Encodable {
         try container.encode(NetworkErrorBody(facts: facts), forKey: .body)
     }
 
-    /// The origin alone.
+    /// The origin only.
     private var address: String {
         let host = facts.host.utf8.contains(UInt8(ascii: ":")) ? "[\(facts.host)]" : facts.host
         return facts.port == 0 || facts.port == 443 ? "https://\(host)/" : "https://\(host):\(facts.port)/"
@@ -66,7 +66,7 @@ private struct NetworkErrorBody: Encodable {
     }
 }
 
-/// The types of Network Error Logging section 6 that a failure can have.
+/// The types of Network Error Logging section 6 for failures.
 private enum NetworkErrorType: String {
     case noPin = "tls.cert.pinned_key_not_in_cert_chain"
     case name = "tls.cert.name_invalid"
@@ -92,7 +92,7 @@ private enum NetworkErrorType: String {
 }
 
 extension FailureFacts {
-    /// Whether pins, and not the chain, are the reason.
+    /// Whether the pins are the reason, and not the chain.
     var isAboutPins: Bool {
         [.pinMismatch, .candidatePinMismatch, .pinsExpired, .noUsablePins].contains(
             TrustFailure.Code(rawValue: code))

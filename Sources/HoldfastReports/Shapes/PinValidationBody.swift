@@ -1,6 +1,6 @@
 import Holdfast
 
-/// RFC 7469 section 3, and what Holdfast adds.
+/// RFC 7469 section 3, with Holdfast's additions.
 struct PinValidationBody: Encodable {
     private enum CodingKeys: String, CodingKey {
         case dateTime = "date-time"
@@ -15,7 +15,7 @@ struct PinValidationBody: Encodable {
         case fraction = "sampling-fraction"
     }
 
-    /// What stands for pins that never expire: RFC 7469 requires a time.
+    /// The time for pins that never expire: RFC 7469 requires one.
     static let never = "9999-12-31T23:59:59Z"
 
     let facts: FailureFacts

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// How every body is written: JSON without white space, members in the order of their octets.
+/// The encoding of every body: JSON without white space, members in the order of their bytes.
 enum ReportJSON {
     static func data(_ value: some Encodable) -> Data {
         let encoder = JSONEncoder()

@@ -1,12 +1,12 @@
-/// How a report is written. docs/reports.md of the package describes each octet by octet.
+/// The format of a report. docs/reports.md of the package describes each byte by byte.
 ///
-/// Summaries of a day have one shape of their own, whichever this is.
+/// Summaries of a day have one separate format in all cases.
 public enum ReportShape: String, Sendable, Hashable, CaseIterable {
     /// RFC 7469 section 3, with the version of the document and the role and state of each pin.
     case pinValidation
-    /// Network Error Logging, a report of the Reporting API: what collectors of browsers' reports take.
+    /// Network Error Logging, a report of the Reporting API: the format for collectors of browsers' reports.
     case networkErrorLogging
-    /// What TrustKit sends, with the same additions. It names no vendor identifier of the device: that is all zeros.
+    /// TrustKit's format, with the same additions. The vendor identifier of the device is all zeros.
     case trustKit
 
     /// The media type of a body.

@@ -1,5 +1,5 @@
-/// A summary of one day, after RFC 8460 section 4: without the name of an organization, a contact and an identifier of the
-/// report, none of which a client should have.
+/// A summary of one day, after RFC 8460 section 4: without the name of an organization, a contact and an identifier of
+/// the report, none of which a client should have.
 struct SummaryBody: Encodable {
     private struct DateRange: Encodable {
         enum CodingKeys: String, CodingKey {

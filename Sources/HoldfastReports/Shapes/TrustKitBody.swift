@@ -1,4 +1,4 @@
-/// What TrustKit 3 sends, and what Holdfast adds.
+/// The report of TrustKit 3, with Holdfast's additions.
 struct TrustKitBody: Encodable {
     private enum CodingKeys: String, CodingKey {
         case dateTime = "date-time"
@@ -18,15 +18,15 @@ struct TrustKitBody: Encodable {
         case platform = "app-platform"
     }
 
-    /// TrustKit's tells one device from another. Collectors want the member.
+    /// TrustKit's identifier distinguishes devices. Collectors require the member.
     static let noVendorIdentifier = "00000000-0000-0000-0000-000000000000"
-    /// The version of TrustKit that sends these members, which it writes in every later one too.
+    /// The version of TrustKit with these members; TrustKit reports it in every later version too.
     static let libraryVersion = "3.0.0"
 
     let facts: FailureFacts
 
     func encode(to encoder: any Encoder) throws {
-        // First, because TrustKit writes the platform in another way.
+        // Encode these first, because TrustKit has another text for the platform.
         try AddedMembers(facts: facts).encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ReportJSON.time(facts.time), forKey: .dateTime)

@@ -1,16 +1,15 @@
 public import Foundation
 public import Holdfast
 
-/// A report about one failure, as it is sent, for a crash reporter or a log of the application's own.
+/// A report about one failure, in its sent form, for the application's own crash reporter or log.
 public struct TrustReport: Sendable {
-    /// The failure, with the host that was dialed and the chain that it presented. Neither is sent unless the
-    /// configuration asks for it.
+    /// The failure, with the dialed host and the presented chain. Neither is sent unless the configuration enables it.
     public let failure: TrustFailure
-    /// What became of the connection.
+    /// The outcome of the connection.
     public var outcome: ReportOutcome { facts.outcome }
-    /// When it happened.
+    /// The time of the failure.
     public var time: Date { Date(wholeSeconds: facts.time) }
-    /// The host that was dialed, or the pattern that covers it.
+    /// The dialed host, or the pattern that covers it.
     public var host: String { facts.host }
     /// The version of the document that the pins are from; `-` if it is unknown.
     public var documentVersion: String { facts.documentVersion }
@@ -24,8 +23,8 @@ public struct TrustReport: Sendable {
 
     /// The report in a shape.
     /// - Parameters:
-    ///   - shape: how it is written.
-    ///   - now: when it is sent; nil for the time of the failure.
+    ///   - shape: the format of the report.
+    ///   - now: the time of sending; nil for the time of the failure.
     public func body(as shape: ReportShape, at now: Date? = nil) -> Data { facts.body(as: shape, at: now ?? time) }
 }
 
@@ -41,7 +40,7 @@ extension FailureFacts {
 
     private func milliseconds(until now: Date) -> Int64 {
         let seconds = now.timeIntervalSince(Date(wholeSeconds: time))
-        // Also for a time that is no number.
+        // Also covers NaN.
         guard seconds > 0 else { return 0 }
         return Int64(min(seconds, ReportLimits.longestWait.inSeconds) * 1_000)
     }

@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// The options for a chain in a file, which no server has yet.
+/// The options for a chain in a file that no server presents yet.
 struct ChainFileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -175,7 +175,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
 
     private var json: Bool { answer.json }
 
-    /// How many handshakes are made at the same time.
+    /// Number of simultaneous handshakes.
     private static let hostsAtOnce = 8
 
     func validate() throws {
@@ -211,7 +211,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
     func run() async throws {
         let output = Output.standard
         let now = SystemWallClock().now
-        // Of published pins, a certificate that is renewed with a pinned key does not end anything.
+        // Renewing a certificate with a pinned key changes nothing for published pins.
         let skips = !self.published.isEmpty
         let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds), skippingPinnedKeys: skips) }
         guard file.isEmpty else {
@@ -240,7 +240,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
                     + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
         }
         guard !hosts.isEmpty else {
-            // Nothing was asked, so nothing is known.
+            // Without a host to probe, nothing is known.
             return try await answer.answering("check", about: subjects) {
                 throw CommandFailure(
                     .nothingToAsk, "the published pins are for no host that can be dialed; name the hosts to check")
@@ -272,7 +272,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
             await examination.run(probe, checking)
         }
         var reports = found.flatMap(\.self)
-        // The probing took its time, and an end that passed meanwhile counts.
+        // Probing takes time, and anything that ended meanwhile must be reported.
         try outlook?.judge(&reports, at: SystemWallClock().now)
         published?.noteCoveredReports(in: &reports)
         try finish(reports, of: outlook, at: now, to: output)
@@ -288,7 +288,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
                 if let notAsked = report.notAsked { output.complain("\(report.server): \(notAsked)") }
             }
         }
-        // In one report they stand with the answer.
+        // A single report prints them with the answer.
         if answer.format == nil, !json, !answer.quiet || status != nil, reports.count > 1 || brief || answer.quiet {
             var said: Set<String> = []
             for text in reports.flatMap({ $0.coveredReports ?? [] }) where said.insert(text).inserted {
@@ -307,7 +307,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         if let status { throw NegativeAnswer(status: status) }
     }
 
-    /// A negative answer outweighs an unknown one, and both an end that is near; nil if all is well.
+    /// The exit code. A negative answer outweighs an unknown one, and both outweigh a near end; nil if all is well.
     static func status(of reports: [CheckReport]) -> CommandFailure.Status? {
         if reports.contains(where: { $0.outcome == .untrusted }) { return .negativeAnswer }
         if reports.contains(where: { $0.outcome == .unknown }) { return .couldNotFindOut }
@@ -327,7 +327,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         }
     }
 
-    /// What metrics are about if nothing can be read: the hosts that were named, or else the documents.
+    /// The subjects of metrics if nothing can be read: the named hosts, or else the documents.
     private var subjects: [String] {
         if let host = file.hostArgument?.value { return ["\(host)"] }
         let named = hosts.compactMap { host in (try? connection.dialed(host)).map { "\($0)" } }
@@ -343,7 +343,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
             versions + (try clients.held.builds.documents(builtWith: published.onlyRoot(), at: time)))
     }
 
-    /// The judge of the published pins; nil if there are none.
+    /// The outlook of clients with the published pins; nil if no pins are named.
     private func outlook(
         of pins: PublishedPinVersions?, _ anchors: TrustAnchors, _ watch: ExpiryWatch?, at time: Date
     ) throws(CommandFailure) -> PublishedOutlook? {

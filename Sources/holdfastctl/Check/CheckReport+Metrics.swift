@@ -2,7 +2,7 @@ import Foundation
 import HoldfastPublishing
 
 extension CheckReport {
-    /// The result as metrics: the host with its address, the exit code that it alone would give, and what ends.
+    /// The result as metrics: the host with its address, its own exit code, and the ends.
     var metrics: PrometheusText.Subject {
         let all = (chain ?? []) + (anchor.map { [$0] } ?? [])
         let path = all.filter { $0.inValidPath == true }

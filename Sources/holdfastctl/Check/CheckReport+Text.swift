@@ -2,10 +2,10 @@ import HoldfastOutput
 import HoldfastPublishing
 
 extension CheckReport {
-    /// A copy for a host about which nothing could be found out.
+    /// A copy that reports why the host could not be checked.
     func failing(_ failure: CommandFailure) -> CheckReport { failing(failure.code.rawValue, failure.message) }
 
-    /// Where it was seen, in words.
+    /// The addresses at which the chain was presented, as text.
     private var seenAt: String? {
         if let addresses { "at \(addresses.joined(separator: ", "))" } else { address.map { "at \($0)" } }
     }
@@ -67,7 +67,7 @@ extension CheckReport {
         } else if let published, outcome == .unknown {
             output.line(.init("Unknown", .bad), .init(": \(SafeText.escapedLine(published.text))"))
         } else if let published {
-            // What they get in with, and until when.
+            // The end of the pins with which clients connect.
             let end = published.until.map { "until \(LocalTime.text(ofField: $0)), if nothing changes" }
             output.line(
                 .init("Installed apps can connect", .good), .init(": \(end ?? "nothing ends within 400 days")."))
@@ -100,7 +100,7 @@ extension CheckReport {
         for certificate in expiring ?? [] { output.line("  \(SafeText.escapedLine(certificate.text))") }
     }
 
-    /// Says what a renewal of the certificate means for installed apps.
+    /// Prints the effect of a certificate renewal on installed apps.
     private func printRenewal(to output: Output) {
         guard let renewal else { return }
         guard renewal.getsIn else { return output.line("  \(unpinnedRenewal) Ask gate before you install it.") }

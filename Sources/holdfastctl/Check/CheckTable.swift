@@ -1,7 +1,7 @@
 import HoldfastOutput
 import HoldfastPublishing
 
-/// The table that `check` prints for several hosts: a line for each, and how many there are of each kind.
+/// The table that `check` prints for several hosts: one line per host, and the totals.
 struct CheckTable {
     let reports: [CheckReport]
 
@@ -25,7 +25,7 @@ struct CheckTable {
         let width = reports.map(\.place.count).reduce(4, max) + 2
         output.heading("host".padded(to: width) + "verdict".padded(to: 13) + "days left".padded(to: 11) + "reason")
         for report in reports { Self.print(report, width: width, to: output) }
-        // They are the same for all hosts that were judged together.
+        // All hosts of one evaluation have the same premises.
         guard let premises = reports.lazy.compactMap(\.premises).first else { return }
         output.line()
         for premise in premises { output.line(SafeText.escapedLine(premise), .faint) }
@@ -45,7 +45,7 @@ struct CheckTable {
         )
     }
 
-    /// If installed apps get in everywhere: until when, and what a renewal with the same keys changes.
+    /// Prints until when installed apps can connect to all hosts, and the effect of a renewal with the same keys.
     private func printAccess(to output: Output) {
         let verdicts = reports.compactMap(\.published)
         guard verdicts.count == reports.count, reports.allSatisfy({ $0.outcome == .trusted }) else { return }
@@ -93,15 +93,14 @@ extension CheckReport {
         return [server, shortAddress, chain?.first?.key].compactMap(\.self).joined(separator: " ")
     }
 
-    /// Whole days until the first certificate of the valid path ends; if there is no valid path, of all that were
-    /// presented.
+    /// Whole days until the first certificate of the valid path ends; without a valid path, of all presented ones.
     var daysLeft: Int? {
         let all = (chain ?? []) + (anchor.map { [$0] } ?? [])
         let path = all.filter { $0.inValidPath == true }
         return (path.isEmpty ? all : path).compactMap(\.daysLeft).min()
     }
 
-    /// One line that says why.
+    /// One line with the reason.
     fileprivate var shortReason: String {
         if let error { return error.code }
         let issuers = issuerPinLines.first.map { SafeText.escapedLine($0) }

@@ -2,16 +2,16 @@ import Holdfast
 import HoldfastProbe
 import HoldfastPublishing
 
-/// One host to check, with everything that is needed for it.
+/// One host to check, with its policy and report.
 struct HostExamination: Sendable {
     let policy: any TrustPolicy
     /// The host, with its port.
     let host: DialedHost
-    /// What is known before the host is asked.
+    /// The facts that are known before the host is probed.
     let report: CheckReport
 
-    /// A report for each chain that the host shows, at any of its addresses and for each kind of key, and for each
-    /// address that could not be asked.
+    /// A report for each chain that the host presents, at any of its addresses and for each kind of key, and for each
+    /// address that could not be probed.
     func run(_ probe: HostProbe, _ checking: ChainChecking) async -> [CheckReport] {
         let findings = await probe.ask(host, policy: policy)
         var found: [(sightings: [Sighting], report: CheckReport)] = []
@@ -48,7 +48,7 @@ struct HostExamination: Sendable {
         }
     }
 
-    /// Marks reports of which there are several, so that each says which one it is.
+    /// Marks related reports, so that each states which address and key it is about.
     private static func related(_ reports: [CheckReport]) -> [CheckReport] {
         guard reports.count > 1 else { return reports }
         return reports.map { report in
@@ -60,7 +60,7 @@ struct HostExamination: Sendable {
 }
 
 extension Sighting {
-    /// Whether another address showed the same, with the same version of TLS.
+    /// Whether another address presented the same chain, with the same version of TLS.
     fileprivate func showsTheSame(as other: Sighting) -> Bool {
         guard let mine = shown, let other = other.shown else { return false }
         return mine.decision.chain == other.decision.chain && mine.tlsVersion == other.tlsVersion

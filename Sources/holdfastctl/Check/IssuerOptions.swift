@@ -11,7 +11,7 @@ struct IssuerOptions: ParsableArguments {
         completion: .file(extensions: ["pem", "crt", "cer"]))
     var issuers: [String] = []
 
-    /// What the files say together; nil if none are given.
+    /// The authority that the files describe together; nil if no files are given.
     func authority() throws(CommandFailure) -> AuthorityHierarchy? {
         guard !issuers.isEmpty else { return nil }
         let certificates = try issuers.map { file throws(CommandFailure) in try InputFile.chain(of: file).certificates }

@@ -5,7 +5,7 @@ import HoldfastProbe
 import HoldfastPublishing
 import HoldfastTUF
 
-/// What clients hold: published documents of each kind, each with what its clients are configured with.
+/// The documents that clients hold: published ones of each kind, each with the configuration of its clients.
 struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -74,10 +74,10 @@ struct PublishedPinOptions: ParsableArguments {
 
     var isEmpty: Bool { count == 0 }
 
-    /// How many documents are named. Apps with other roots get the same repository, but may not follow it equally far.
+    /// The number of named documents. Apps with other roots get the same repository, but may not follow it equally far.
     var count: Int { names.count + max(0, appRoot.count - repository.count) }
 
-    /// The documents as they were named.
+    /// The documents as the arguments name them.
     var names: [String] { pins + list + challengedList + repository + trustServer }
 
     func validate() throws {
@@ -85,7 +85,7 @@ struct PublishedPinOptions: ParsableArguments {
         guard repository.count == appRoot.count || repository.count == 1 && !appRoot.isEmpty else {
             throw ValidationError("--repository goes with --app-root.")
         }
-        // Whether a folder is there is found out when it is read.
+        // Reading the folder detects whether it exists.
         for repository in repository where repository.contains("://") {
             try RepositoryOrigin.validate(repository, "--repository")
         }
@@ -139,17 +139,17 @@ struct PublishedPinOptions: ParsableArguments {
         return versions
     }
 
-    /// More than a document may have, so that its reader says what is wrong.
+    /// One byte more than a document may have, so that its reader reports the error.
     private static let maximumBytes = DocumentLimits().bytes + 1
 
-    /// The root of the apps, if it is clear which; nil otherwise.
+    /// The root of the apps; nil if no root or several roots are given.
     func onlyRoot() throws(CommandFailure) -> Data? {
         guard let file = appRoot.first, appRoot.count == 1 else { return nil }
         return try AppRoot.content(of: file)
     }
 
     /// The documents that clients may still hold of the repositories whose folders are named.
-    /// - Returns: the documents; nil if something else is named that clients download, whose history nobody knows.
+    /// - Returns: the documents; nil if an option names a downloaded document, whose history is unknown.
     func history(staleness: Duration, at time: Date) async throws(CommandFailure) -> EarlierDocuments? {
         guard list.isEmpty, challengedList.isEmpty, trustServer.isEmpty, !repository.isEmpty,
             repository.allSatisfy(RepositoryHistory.isFolder)
@@ -163,7 +163,7 @@ struct PublishedPinOptions: ParsableArguments {
         return earlier
     }
 
-    /// Reads a document of which another took the place, for each kind of client that is configured like these options.
+    /// Reads a replaced document, for each kind of client that is configured like these options.
     /// - Parameter data: a bundle of a repository too, which clients hold longer than its timestamp lasts.
     func earlier(
         _ data: Data, named name: String, at time: Date
@@ -211,15 +211,15 @@ struct PublishedPinOptions: ParsableArguments {
         }
     }
 
-    /// Which clients hold a document.
+    /// The kind of document, which determines its clients.
     private enum Kind {
         case pins, list, trustServer
-        /// With what a server was asked and what it said; nil for the list whose entries it sends.
+        /// The request to a server with its response; nil for the list whose entries it sends.
         case challengedList(ChallengeExchange?)
     }
 
-    /// Reads a document as clients do that are configured like these options. A pin file is what a version of the app
-    /// carries that nobody has given another name.
+    /// Reads a document as clients do that are configured like these options. A pin file without another name is
+    /// carried by a version of the app.
     private func version(
         of data: Data, _ kind: Kind, named name: String, at time: Date
     ) throws(CommandFailure) -> PublishedPins {

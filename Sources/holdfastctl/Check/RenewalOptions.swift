@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a repository is renewed, which no file of it says.
+/// The renewal interval of a repository, which none of its files states.
 struct RenewalOptions: ParsableArguments {
     @Option(
         name: .customLong("renewed-every"),

@@ -3,8 +3,8 @@ import Holdfast
 import HoldfastProbe
 import HoldfastPublishing
 
-/// What `check` requires of certificates in addition to a valid path: that nobody has revoked them, a certain policy
-/// under which they were issued, and that transparency logs have seen them.
+/// The requirements of `check` in addition to a valid path: no revocation, a certain certificate policy, and entries in
+/// transparency logs.
 struct StatusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// An argument whose value is read at once, but whose errors the verb reports. The parser would print a value that it
-/// refuses exactly as it was typed, and a URL may contain a password, or a key of the wrong kind the secret itself.
+/// An argument whose value is read at once, but whose errors the verb reports. The parser would print an invalid value
+/// exactly as typed, and it may contain a URL's password, or the secret of a key.
 struct CheckedArgument<Value: Sendable>: Sendable {
     private let result: Result<Value, any Error>
 

@@ -2,7 +2,7 @@ import Holdfast
 import HoldfastPublishing
 
 extension CommandFailure {
-    /// The library's error in the words of the command: what it is about, what was expected and found, and the remedy.
+    /// The library's error as the command's message: its subject, the expected and the found value, and the remedy.
     init(_ error: PublishingError) {
         let code: Code =
             switch error.code {

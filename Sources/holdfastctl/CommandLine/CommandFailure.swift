@@ -9,11 +9,11 @@ struct CommandFailure: Error {
         case couldNotFindOut = 3
         /// All is well now, but something ends soon.
         case endsSoon = 4
-        /// What is in use ends before what is to replace it may be used.
+        /// The certificate or document in use ends before its replacement may be used.
         case servedEndsFirst = 5
     }
 
-    /// What could not be done. The raw values are stable, because they are part of machine-readable output.
+    /// The reason for the failure. The raw values are stable, because they are part of machine-readable output.
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused,
             noAnchors, unreadableFile
@@ -43,7 +43,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// The system's words for one of its errors.
+    /// The system's message for one of its errors.
     static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 

@@ -1,7 +1,7 @@
 import HoldfastOutput
 
 extension Output {
-    /// Whether what is no failure stays unsaid (`--quiet`).
+    /// Whether only failures are printed (`--quiet`).
     @TaskLocal static var isQuiet = false
 
     /// Prints a warning or a note on standard error, unless only failures are wanted.

@@ -2,17 +2,17 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 
-/// What a verb found out, in the text format of Prometheus, for the textfile collector of its node exporter.
+/// A verb's findings in the text format of Prometheus, for the textfile collector of its node exporter.
 struct PrometheusText {
-    /// One thing that was asked about.
+    /// A host, repository or document that was checked.
     struct Subject {
         /// The host, repository or document, as reports name it.
         let name: String
-        /// The exit code that it alone would give.
+        /// The exit code for this subject alone.
         let status: CommandFailure.Status?
-        /// What ends, and the last instant before it does or the first at which it has.
+        /// The ends: each with the last instant before it, or the first instant after it.
         var ends: [(what: String, date: Date)] = []
-        /// How many addresses for reports are on hosts that the same pins cover; nil if it was not asked.
+        /// The number of report addresses on hosts that the same pins cover; nil if it was not checked.
         var coveredReports: Int?
     }
 
@@ -23,7 +23,7 @@ struct PrometheusText {
 
     /// The text, which ends with a line feed.
     var text: String {
-        // No label set may appear twice, so the worst counts for each.
+        // No label set may appear twice, so the worst status is reported for each.
         var names: [String] = []
         var states: [[UInt8]: Int32] = [:]
         var ends: [[[UInt8]]: Date] = [:]
@@ -70,7 +70,7 @@ struct PrometheusText {
 
     private func coveredReports(_ names: [String]) -> [String] {
         let counts = names.compactMap { name -> String? in
-            // A host that several addresses show is the same host.
+            // A host that several addresses present is the same host.
             let known = subjects.filter { $0.name.utf8.elementsEqual(name.utf8) }.compactMap(\.coveredReports).max()
             return known.map { "holdfast_covered_reports{\(labels(name))} \($0)" }
         }
@@ -88,7 +88,7 @@ struct PrometheusText {
         return order.first { $0 == one || $0 == other } ?? max(one, other)
     }
 
-    /// A label's value. Control characters and those that turn text around would confuse more readers than this one.
+    /// A label's value. Control characters, and those that turn text around, would confuse readers.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {

@@ -64,7 +64,7 @@ struct PromptSignals {
     }
 
     /// Lets a signal have its usual effect.
-    /// - Returns: whether the program goes on, because it was stopped and continued.
+    /// - Returns: whether the program continues, because it was stopped and continued.
     static func deliver(_ number: Int32) -> Bool {
         guard number != SIGCONT else { return true }
         // The handlers of Swift's runtime must not get it: they would print a backtrace with memory and registers.

@@ -19,8 +19,7 @@ enum TerminalPrompt {
         return first
     }
 
-    /// Allows a secret to be printed: into a pipe or a file without asking, on a terminal only if somebody there
-    /// answers yes.
+    /// Allows a secret to be printed: into a pipe or a file without asking, on a terminal only after the user confirms.
     static func confirmPrinting(_ what: String) throws(CommandFailure) {
         guard isatty(STDOUT_FILENO) == 1 else { return }
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)

@@ -10,7 +10,7 @@ struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible {
     static func days(_ days: Int64) -> TimeSpan { TimeSpan(seconds: days * day) }
 
     /// Reads an argument.
-    /// - Throws: if it has another form. The error says which one is right.
+    /// - Throws: if it has another form. The error states the right one.
     static func read(_ text: String) throws -> TimeSpan {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": day]
         let digits = text.dropLast()

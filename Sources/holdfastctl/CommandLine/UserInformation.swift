@@ -1,4 +1,4 @@
-/// Removes the user name and password of URLs from messages. People give such URLs whole, for example that of a proxy,
+/// Removes the user name and password of URLs from messages. Users pass such URLs whole, for example that of a proxy,
 /// and logs keep messages.
 enum UserInformation {
     /// A message without the text before the `@` of the arguments that it repeats.

@@ -3,27 +3,27 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// Asks the hosts that a change of pins concerns, and the outlook what it means for every client.
+/// Probes the hosts that a change of pins concerns, and computes its effect on every client.
 struct AskedChange {
-    /// What speaks against the change.
+    /// The reasons not to make the change.
     let objections: [HostsOutlook.Finding]
-    /// What is so whether the change is made or not.
+    /// The findings that are the same with and without the change.
     let standing: [HostsOutlook.Finding]
-    /// What the answer rests on; nil if no host was asked.
+    /// The premises of the answer; nil if no host was probed.
     let premises: [String]?
-    /// What could not be asked and why that may not matter, a sentence each.
+    /// Hosts and addresses that could not be probed and why that may not matter, one sentence each.
     let remarks: [String]
 }
 
 extension AskedChange {
-    /// Asks the hosts of pins.
+    /// Probes the hosts of pins.
     init(
         _ subject: ChangeOutlook.Subject, atHostsOf pins: [PublishedPins], on platforms: PlatformOptions,
         by connection: ConnectionOptions, at now: Date
     ) async throws(CommandFailure) {
         let (hosts, undialed) = AskedHosts.hosts(of: pins)
         guard !hosts.isEmpty else {
-            // Pins for no host at all harm nobody who gets them.
+            // Pins for no host at all cannot lock out a client.
             let words = "no host can be asked, since they are patterns: \(undialed)"
             self.init(
                 objections: undialed.isEmpty ? [] : [.init(kind: .unreachable, host: nil, text: words)], standing: [],
@@ -36,8 +36,8 @@ extension AskedChange {
     }
 
     /// - Parameters:
-    ///   - hosts: those that the change concerns, with what they showed.
-    ///   - remarks: what could not be asked.
+    ///   - hosts: those that the change concerns, with the chains that they presented.
+    ///   - remarks: the hosts that could not be probed.
     init(
         _ subject: ChangeOutlook.Subject, at hosts: [PublicationOutlook.Host], on platforms: PlatformOptions,
         by connection: ConnectionOptions, remarks: [String] = []
@@ -53,17 +53,17 @@ extension AskedChange {
     }
 }
 
-/// What there is to say after a change that nothing speaks against, or that was forced.
+/// The remarks after a change without objections, or after a forced one.
 struct SettledChange {
-    /// What is so whether the change is made or not, and was not overridden.
+    /// The findings that are the same with and without the change, and were not overridden.
     let open: [HostsOutlook.Finding]
-    /// What the answer rests on; nil if no host was asked.
+    /// The premises of the answer; nil if no host was probed.
     let premises: [String]?
 
-    /// The exit code with which the verb ends when it has made the change; nil if every client gets in.
+    /// The exit code of the verb after it made the change; nil if every client can connect.
     var status: CommandFailure.Status? { open.status }
 
-    /// Says what is open on standard error, and ends the verb with the exit code that it stands for.
+    /// Prints the open findings on standard error, and ends the verb with their exit code.
     /// - Throws: `NegativeAnswer` if anything is open.
     func finish() throws {
         for finding in open {
@@ -77,30 +77,30 @@ struct SettledChange {
 extension [HostsOutlook.Finding] {
     private func first(_ kind: HostsOutlook.Finding.Kind) -> HostsOutlook.Finding? { first { $0.kind == kind } }
 
-    /// The exit code for all of them; nil if there are none.
+    /// The exit code for all findings; nil if the list is empty.
     var status: CommandFailure.Status? {
         if first(.refused) != nil { return .negativeAnswer }
         if first(.unreachable) != nil { return .couldNotFindOut }
         return first(.ending) == nil ? nil : .endsSoon
     }
 
-    /// The worst of them, as the first line of an answer; nil if there are none.
+    /// The worst finding, as the first line of an answer; nil if the list is empty.
     var headline: String? {
         if let refused = first(.refused) { return "CLIENTS ARE LOCKED OUT: \(refused.text)" }
         if let open = first(.unreachable) { return "Nobody knows whether clients get in: \(open.text)" }
         return first(.ending).map { "Ends too soon: \($0.text)" }
     }
 
-    /// Prints the worst of them, so that it stands first.
+    /// Prints the worst finding, so that it comes first.
     func printHeadline(to output: Output) {
         if let headline { output.line(SafeText.escapedLine(headline), .bad) }
     }
 }
 
 extension HostOverrides {
-    /// Says what a change means for clients, and what of it is overridden.
-    /// - Parameter consequence: what is not done if something speaks against the change.
-    /// - Throws: `NegativeAnswer` after everything was said, if something that is not overridden speaks against it.
+    /// Prints the effect of a change on clients, and which findings are overridden.
+    /// - Parameter consequence: what is not done if there is an objection to the change.
+    /// - Throws: `NegativeAnswer` after all findings were printed, if one of them is not overridden.
     func settle(_ asked: AskedChange, else consequence: String) throws -> SettledChange {
         for remark in asked.remarks { Output.standard.remark(remark) }
         try settle(asked.objections, else: consequence)

@@ -4,23 +4,23 @@ import HoldfastOutput
 import HoldfastProbe
 import HoldfastPublishing
 
-/// Asks the hosts of documents what they show, and the outlook what clients with these documents get there.
+/// Probes the hosts of documents, and computes whether clients with these documents can connect.
 struct AskedHosts {
-    /// What is not good for clients; empty if every client gets in.
+    /// The problems of clients; empty if every client can connect.
     let findings: [HostsOutlook.Finding]
-    /// What the answer rests on; nil if no host was asked.
+    /// The premises of the answer; nil if no host was probed.
     let premises: [String]?
-    /// What could not be asked and why that may not matter, a sentence each.
+    /// Hosts and addresses that could not be probed and why that may not matter, one sentence each.
     let remarks: [String]
 
     private static let hostsAtOnce = 8
 
     /// - Parameters:
-    ///   - published: what clients hold.
-    ///   - earlier: what those may hold that have not asked for a while.
-    ///   - clients: what options say of clients.
+    ///   - published: the documents that clients hold.
+    ///   - earlier: the documents of clients that have not updated for a while.
+    ///   - clients: the options about clients.
     ///   - root: the root of builds that carry a bundle, if the options do not name another; nil if none is known.
-    ///   - watch: how soon an end is too soon; nil for only what is now.
+    ///   - watch: how soon an end is too soon; nil for only the present.
     init(
         of published: [PublishedPins], after earlier: EarlierDocuments = EarlierDocuments(),
         in clients: ClientOptions, builtWith root: Data? = nil, by connection: ConnectionOptions,
@@ -31,7 +31,7 @@ struct AskedHosts {
         let versions = clients.held.builds.appVersions(carrying: documents)
         let (hosts, open) = Self.hosts(of: published)
         guard !hosts.isEmpty else {
-            // Nothing was asked, so nothing is known.
+            // Without a host to probe, nothing is known.
             let words =
                 open.isEmpty
                 ? "no host can be asked, since the pins are for none"
@@ -67,7 +67,7 @@ struct AskedHosts {
         return (hosts, undialed.joined(separator: ", "))
     }
 
-    /// What hosts show at every address, and for each kind of key.
+    /// The chains that hosts present at every address, and for each kind of key.
     static func shown(
         by hosts: [DialedHost], _ connection: ConnectionOptions, at now: Date
     ) async throws(CommandFailure) -> (hosts: [PublicationOutlook.Host], remarks: [String]) {

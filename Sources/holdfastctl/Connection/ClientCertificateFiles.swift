@@ -41,7 +41,7 @@ enum ClientCertificateFiles {
         return isAlsoCertificate ? "Name the file that has it with --client-key" : "Name the file with the private key"
     }
 
-    /// Reads at most the allowed number of bytes: the sizes of devices and pipes mean nothing.
+    /// Reads at most the allowed number of bytes: the reported sizes of devices and pipes are meaningless.
     private static func bytes(
         of path: String, wanting purpose: ForeignFile.Purpose
     ) throws(CommandFailure) -> [UInt8] {

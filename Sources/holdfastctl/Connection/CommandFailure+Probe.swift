@@ -3,7 +3,7 @@ import HoldfastProbe
 import HoldfastPublishing
 
 extension CommandFailure {
-    /// What a probe could not find out, with the options that may help.
+    /// The failure of a probe, with the options that may help.
     init(_ failure: ProbeFailure, advice: String? = nil) {
         var message = failure.sentence
         if let advice { message += ". \(advice)" }
@@ -17,19 +17,19 @@ extension CommandFailure {
 }
 
 extension HostFindings {
-    /// Says that a proxy chose the address, so that nobody knows what the others show; nil if none did.
+    /// A remark that a proxy chose the address, so that other addresses are unknown; nil if no proxy did.
     var remark: String? {
         isChosenByProxy
             ? "the proxy chose the address: if the name has others, they were not asked (name them with --address)"
             : nil
     }
 
-    /// An address that could not be asked, with the option that leaves it out; nil if all were asked.
+    /// An address that could not be probed, with the option that leaves it out; nil if all were probed.
     var commandFailure: CommandFailure? {
         failures.first.map { CommandFailure($0, advice: advice(on: $0)) }
     }
 
-    /// The option that leaves an address out of the question, for people who know that no client uses it.
+    /// The option that leaves an address out, for operators who know that no client uses it.
     func advice(on failure: ProbeFailure) -> String? {
         guard !shown.isEmpty else { return nil }
         guard failure.code != .otherKeyUnknown else {
@@ -48,7 +48,7 @@ extension HostFindings {
 }
 
 extension PublishingRound.Answer {
-    /// What a host showed, for a round of a trust server.
+    /// The result of a probe, for a round of a trust server.
     init(_ findings: HostFindings) {
         var paths: [ValidatedPath] = []
         var problems: [PublishingRound.Problem] = []

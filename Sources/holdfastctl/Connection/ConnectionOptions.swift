@@ -5,7 +5,7 @@ import HoldfastOutput
 import HoldfastProbe
 import HoldfastPublishing
 
-/// How to reach a server and what to trust, for every verb that connects.
+/// The connection to a server and the trusted authorities, for every verb that connects.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -69,7 +69,7 @@ struct ConnectionOptions: ParsableArguments {
         transform: TimeSpan.read)
     var timeoutArgument = TimeSpan(seconds: 10)
 
-    /// In seconds.
+    /// The timeout in seconds.
     var timeout: Int { Int(timeoutArgument.seconds) }
 
     var connectTo: DialedHost? { connectToArgument?.value }
@@ -123,10 +123,10 @@ struct ConnectionOptions: ParsableArguments {
         try ServerAddress.host(host)
     }
 
-    /// How many times --timeout asking a host may take altogether, with its addresses and kinds of keys.
+    /// The maximum time for probing a host with all its addresses and kinds of keys, in multiples of --timeout.
     private static let timeoutsOfHost = 6
 
-    /// A probe that asks as these options say. It reads the files that they name.
+    /// A probe with these options. It reads the files that they name.
     /// - Parameter checking: how chains are validated; nil to use only the anchors of the options.
     func probe(_ checking: ChainChecking? = nil) async throws(CommandFailure) -> HostProbe {
         var probe =

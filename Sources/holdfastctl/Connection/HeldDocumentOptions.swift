@@ -2,26 +2,26 @@ import ArgumentParser
 import Foundation
 import HoldfastPublishing
 
-/// What clients may hold that no host shows: what was published before, and what builds of the app carry.
+/// The documents that clients may hold and no host presents: earlier publications, and pins in builds of the app.
 struct HeldDocumentOptions {
     let builds: ShippedPinOptions
     let earlier: ReplacedDocumentOptions
-    /// For how long a client may not have asked; nil if nobody says it.
+    /// The time that a client may go without updating; nil if no option states it.
     let givenStaleness: TimeSpan?
 
     var isEmpty: Bool { builds.isEmpty && earlier.isEmpty }
 
-    /// For how long a client may not have asked, whatever it holds.
+    /// The time that any client may go without updating.
     var staleness: TimeSpan { givenStaleness ?? .usualStaleness }
 
-    /// For how long a client of documents may not have asked.
+    /// The time that a client of documents may go without updating.
     func staleness(of documents: [PublicationOutlook.Document], at time: Date) -> Duration {
         givenStaleness.map { .seconds($0.seconds) }
             ?? PublicationOutlook.Inputs.usualStaleness(of: documents, at: time)
     }
 }
 
-/// Which clients must get in, for verbs that publish pins or watch them.
+/// The clients that must be able to connect, for verbs that publish pins or monitor them.
 struct ClientOptions {
     let held: HeldDocumentOptions
     let platforms: PlatformOptions
@@ -29,7 +29,7 @@ struct ClientOptions {
     var isEmpty: Bool { held.isEmpty && platforms.isEmpty }
 }
 
-/// How old what clients hold may be.
+/// The maximum age of the documents that clients hold.
 struct StalenessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,17 +40,17 @@ struct StalenessOptions: ParsableArguments {
 }
 
 extension TimeSpan {
-    /// For how long a client may not have asked, if nobody says it.
+    /// The time that a client may go without updating, if no option states it.
     static let usualStaleness = TimeSpan(seconds: PublicationTiming.usualStaleness.components.seconds)
 }
 
-/// Whether hosts are asked.
+/// Whether hosts are probed.
 struct OfflineOptions: ParsableArguments {
     @Flag(help: "Ask no host: say only what is certain whatever the hosts show.")
     var offline = false
 }
 
-/// A verb that is told for which clients it judges.
+/// A verb with options for the clients that it evaluates.
 ///
 /// It declares each group of options by itself: a debug build of ArgumentParser checks a group several times for each
 /// group that holds it, and needs seconds for three groups within each other.

@@ -4,8 +4,7 @@ import HoldfastProbe
 import HoldfastPublishing
 
 extension HostFindings {
-    /// What the host showed, as clients may meet it: every chain with its address, and every address that could not be
-    /// asked.
+    /// The findings as clients may meet them: every chain with its address, and every address that could not be probed.
     func presentations(at time: Date) -> [PublicationOutlook.Presentation] {
         var presentations = sightings.map { sighting -> PublicationOutlook.Presentation in
             let place = sighting.address.map { "\($0)" } ?? host.description

@@ -2,15 +2,15 @@ import ArgumentParser
 import HoldfastOutput
 import HoldfastPublishing
 
-/// What an operator overrides of what hosts showed, for verbs that refuse to lock clients out.
+/// The findings that an operator overrides, for verbs that refuse to lock clients out.
 struct HostOverrides: ParsableArguments {
-    /// What `--force` overrides.
+    /// A finding that `--force` overrides.
     enum Override: String, ExpressibleByArgument, CaseIterable {
-        /// Clients would be locked out of a host that was asked.
+        /// Clients would be locked out of a host that was probed.
         case refused
-        /// A host could not be asked at an address, so nobody knows.
+        /// A host could not be probed at an address, so the answer is unknown.
         case unreachable
-        /// No host is asked at all.
+        /// No host is probed at all.
         case offline
     }
 
@@ -24,10 +24,10 @@ struct HostOverrides: ParsableArguments {
     static let remedy =
         "try again when every host can be asked; a person must decide whether to go on without that (--force unreachable)"
 
-    /// Whether no host is asked.
+    /// Whether no host is probed.
     var isOffline: Bool { force.contains(.offline) }
 
-    /// Whether findings of a kind do not keep the verb from going on. An end is only a warning.
+    /// Whether the verb continues in spite of findings of a kind. An end is only a warning.
     func isOverridden(_ kind: HostsOutlook.Finding.Kind) -> Bool {
         switch kind {
         case .refused: force.contains(.refused)
@@ -36,9 +36,9 @@ struct HostOverrides: ParsableArguments {
         }
     }
 
-    /// Says what was found, and what of it is overridden.
+    /// Prints the findings, and which of them are overridden.
     /// - Parameter consequence: what is not done if a finding is open, such as `pins.json is left as it is`.
-    /// - Throws: `NegativeAnswer` after everything was said, if a finding is open.
+    /// - Throws: `NegativeAnswer` after all findings were printed, if a finding is open.
     func settle(_ findings: [HostsOutlook.Finding], else consequence: String) throws {
         var open: [HostsOutlook.Finding.Kind] = []
         for finding in findings {

@@ -38,10 +38,10 @@ struct InputDocument: Sendable {
 
     /// Reads the file, or downloads the URL from a server, which must be trusted.
     /// - Parameters:
-    ///   - maximumBytes: the most bytes that are accepted.
+    ///   - maximumBytes: the maximum number of bytes.
     ///   - timeout: how many seconds a download may take.
     ///   - proxies: the proxies for downloads.
-    ///   - anchors: the trusted authorities; only a download asks for them.
+    ///   - anchors: the trusted authorities; only a download needs them.
     func content(
         maximumBytes: Int, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
         anchors: () async throws(CommandFailure) -> TrustAnchors
@@ -52,13 +52,13 @@ struct InputDocument: Sendable {
         return try await download { try await downloader.document(at: url, maximumBytes: maximumBytes) }
     }
 
-    /// What a server says to clients with challenges, or the file with the list whose entries it sends.
+    /// A server's response to clients with challenges, or the file with the list whose entries it sends.
     func answer(
         maximumBytes: Int, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
         anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) -> (body: Data, exchange: ChallengeExchange?) {
         guard let url else { return (try InputFile.content(of: name, maximumBytes: maximumBytes), nil) }
-        // What it says is signed, so that a server on this machine needs no certificate.
+        // The response is signed, so a server on this machine needs no certificate.
         let downloader = DocumentDownloader(
             trusting: try await anchors(), within: .seconds(timeout), through: try proxies(),
             allowsPlainHTTPToLoopback: true)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Holdfast
 import HoldfastPublishing
 
-/// Where clients run, for every verb that says whether all clients get in.
+/// The platforms of clients, for every verb that reports whether all clients can connect.
 struct PlatformOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -20,8 +20,8 @@ struct PlatformOptions: ParsableArguments {
     }
 
     /// - Parameters:
-    ///   - anchors: what is trusted if no platform is named.
-    ///   - name: what those anchors are called.
+    ///   - anchors: the trusted authorities if no platform is named.
+    ///   - name: the name of those anchors.
     ///   - lists: the revocation lists that clients have.
     func platforms(
         _ anchors: TrustAnchors, named name: String, lists: RevocationLists = RevocationLists()
@@ -30,7 +30,7 @@ struct PlatformOptions: ParsableArguments {
         return named.isEmpty ? [.init(name, trusting: anchors, revocationLists: lists.lists)] : named
     }
 
-    /// Those that options name.
+    /// The platforms that options name.
     func named(
         lists: RevocationLists = RevocationLists()
     ) throws(CommandFailure) -> [PublicationOutlook.Platform] {

@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// What was published before, for every verb that says whether all clients get in or what to do next.
+/// Earlier publications, for verbs that report whether all clients can connect or what to do next.
 struct ReplacedDocumentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct ReplacedDocumentOptions: ParsableArguments {
         return (String(text[..<sign]), Date(wholeSeconds: seconds))
     }
 
-    /// What an answer takes for granted of what was there before all documents that are named; nil if none is.
+    /// The assumption of an answer about the time before all named documents; nil if no document is named.
     var premise: String? {
         let known = replaced.compactMap { try? Self.parts($0) }
         return known.min { $0.time < $1.time }.map {
@@ -49,7 +49,7 @@ struct ReplacedDocumentOptions: ParsableArguments {
         return files
     }
 
-    /// What was published before, read as the published documents are: a repository's once for each root of the apps.
+    /// Earlier publications, read like the published documents: a repository's once for each root of the apps.
     func documents(
         _ read: (Data, String) throws(CommandFailure) -> [PublicationOutlook.Document]
     ) throws(CommandFailure) -> [PublicationOutlook.Document] {
@@ -67,7 +67,7 @@ struct ReplacedDocumentOptions: ParsableArguments {
         return documents
     }
 
-    /// What clients of a repository held before.
+    /// The bundles that clients of a repository held before.
     /// - Parameter roots: the roots with which their apps were built.
     func bundles(provedFrom roots: [Data]) throws(CommandFailure) -> [PublicationOutlook.Document] {
         try documents { data, name throws(CommandFailure) in
@@ -79,7 +79,7 @@ struct ReplacedDocumentOptions: ParsableArguments {
         }
     }
 
-    /// What clients of a trust server held before.
+    /// The documents that clients of a trust server held before.
     func documents(
         signedBy certificate: Data, customer: String, at now: Date
     ) throws(CommandFailure) -> [PublicationOutlook.Document] {
@@ -94,6 +94,6 @@ struct ReplacedDocumentOptions: ParsableArguments {
         }
     }
 
-    /// The most octets of a document from before: those of a bundle that an outlook judges.
+    /// The maximum size of an earlier document in bytes, which is that of a bundle in an outlook.
     private static let maximumBytes = 16 << 20
 }

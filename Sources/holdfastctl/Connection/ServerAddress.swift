@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Reads `HOST[:PORT]` as people type it.
+/// Reads `HOST[:PORT]` as users type it.
 enum ServerAddress {
     static let defaultPort = HostAndPort.defaultPort
 
@@ -15,7 +15,7 @@ enum ServerAddress {
     /// A host and its port as text, with IPv6 addresses in brackets.
     static func text(_ name: String, port: Int) -> String { HostAndPort.text(name, port: port) }
 
-    /// Reads a host, with a port only if one is stated. A URL stands for its host and port.
+    /// Reads a host, with a port only if one is stated. A URL is read as its host and port.
     static func hostWithOptionalPort(_ text: String) throws -> DialedHost {
         guard let host = try HostAndPort.host(text) else {
             throw CommandFailure(

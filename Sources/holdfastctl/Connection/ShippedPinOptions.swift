@@ -4,8 +4,8 @@ import Holdfast
 import HoldfastPublishing
 import HoldfastTUF
 
-/// Which builds of the app are in the field, for every verb that says whether all clients get in. As long as nobody has
-/// said it, the answer is unknown.
+/// The builds of the app in the field, for every verb that reports whether all clients can connect. Without these
+/// options the answer is unknown.
 struct ShippedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct ShippedPinOptions: ParsableArguments {
     @Flag(help: "No version of the app in the field carries pins.")
     var noShippedPins = false
 
-    /// What to do if nobody has said it.
+    /// The remedy if the options are missing.
     static let remedy =
         "say with --shipped which versions of the app are in the field, or with --no-shipped-pins that none of them "
         + "carries pins"
@@ -52,7 +52,7 @@ struct ShippedPinOptions: ParsableArguments {
         }
     }
 
-    /// A name, and the file behind its equals sign.
+    /// A name, and the file after its equals sign.
     static func pair(_ text: String) -> (name: String, file: String?) {
         guard let sign = text.firstIndex(of: "=") else { return (text, nil) }
         let file = text[text.index(after: sign)...]
@@ -60,8 +60,8 @@ struct ShippedPinOptions: ParsableArguments {
     }
 
     /// The builds that carry pins, as documents.
-    /// - Parameter root: the root of builds that carry a bundle and of which `--shipped-root` says nothing; nil if none is
-    ///   known.
+    /// - Parameter root: the root of builds that carry a bundle and that `--shipped-root` does not name; nil if it is
+    ///   unknown.
     func documents(builtWith root: Data? = nil, at time: Date) throws(CommandFailure) -> [PublishedPins] {
         var documents: [PublishedPins] = []
         for text in shipped {
@@ -89,7 +89,7 @@ struct ShippedPinOptions: ParsableArguments {
         return documents
     }
 
-    /// The root that a version was built with; nil if no option says it.
+    /// The root that a version was built with; nil if no option states it.
     private func root(of version: String) throws(CommandFailure) -> Data? {
         for text in shippedRoot {
             let (name, file) = Self.pair(text)
@@ -99,7 +99,7 @@ struct ShippedPinOptions: ParsableArguments {
         return nil
     }
 
-    /// More than a pin file may have, and as many as a bundle may.
+    /// One byte more than a pin file may have, or as many as a bundle may have.
     private static let maximumBytes = max(DocumentLimits().bytes + 1, 16 << 20)
 
     /// The builds in the field: those that options name, and those that documents name.

@@ -147,9 +147,9 @@ struct ExportCommand: AsyncParsableCommand {
 }
 
 extension ExportCommand {
-    /// Asks the outlook whether clients with these pins get in: first what is certain whatever the hosts show, then with
-    /// what they show.
-    /// - Returns: what there is to say after the export; nil if no host was asked.
+    /// Evaluates whether clients with these pins can connect: first without probing hosts, then with the chains that
+    /// they present.
+    /// - Returns: the remarks for after the export; nil if no host was probed.
     private func judge(_ file: PinFile, _ data: Data, named name: String) async throws -> SettledChange? {
         let now = SystemWallClock().now
         let endings = PinFileEndings(file, at: now)

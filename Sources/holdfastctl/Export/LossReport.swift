@@ -2,7 +2,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// Reports on standard error what the other format cannot express.
+/// Reports on standard error the data that the other format cannot express.
 struct LossReport {
     let losses: [PinExport.Loss]
     let notes: [PinExport.Loss]
@@ -34,7 +34,7 @@ struct LossReport {
         for report in file.coveredReports { Output.standard.remark("warning: \(report.text)") }
     }
 
-    /// - Parameter subject: a host, or the files from which the pins are.
+    /// - Parameter subject: a host, or the files that contain the pins.
     static func warn(ofNoBackupFor subject: String) {
         Output.standard.remark(
             "warning: \(SafeText.escapedLine(subject)) has no backup pin: unless another pinned key is kept in reserve, "
@@ -43,7 +43,7 @@ struct LossReport {
     }
 }
 
-/// What was written into a file. Its fields are those of the JSON object.
+/// The written file. Its fields are those of the JSON object.
 struct WrittenReport: Encodable {
     struct Loss: Encodable {
         let field: String
@@ -55,9 +55,9 @@ struct WrittenReport: Encodable {
     let losses: [Loss]
     let notes: [Loss]
     let hostsWithoutBackup: [String]
-    /// What hosts showed that is not good for clients of other versions; absent if no host was asked.
+    /// Problems of clients of other versions; absent if no host was probed.
     var findings: [HostsOutlook.Finding]?
-    /// What the answer about the hosts rests on; absent if no host was asked.
+    /// The premises of the answer about the hosts; absent if no host was probed.
     var premises: [String]?
 
     init(file: String, hosts: Int, losses: [PinExport.Loss], notes: [PinExport.Loss], without: [HostPattern]) {
@@ -70,11 +70,11 @@ struct WrittenReport: Encodable {
 }
 
 extension PinExport {
-    /// Writes the text, and prints on standard error what it cannot express, and which hosts have no backup.
+    /// Writes the text, and reports on standard error the lost data and the hosts without a backup.
     /// - Parameters:
     ///   - isLossy: whether something may be left out.
     ///   - isNoting: whether losses without any effect on clients are reported as well.
-    ///   - output: where it is written.
+    ///   - output: the destination.
     func write(isFragment: Bool, isLossy: Bool, isNoting: Bool, to output: DocumentOutput) throws {
         let text = try text(isFragment: isFragment)
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// How a verb that answers a question prints the answer.
+/// The output format of a verb that answers a question.
 struct AnswerOptions: ParsableArguments {
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case prometheus
@@ -33,15 +33,15 @@ struct AnswerOptions: ParsableArguments {
         guard path == nil || format != nil else { throw ValidationError("-o goes with --format prometheus.") }
     }
 
-    /// Whether the answer is printed as text, and not only failures.
+    /// Whether the whole answer is printed as text.
     var isText: Bool { !json && !quiet && format == nil }
 
-    /// Writes metrics, whatever the answer is: that of yesterday would be wrong.
+    /// Writes metrics for every answer: outdated ones would be wrong.
     func write(_ metrics: PrometheusText) throws(CommandFailure) {
         try DocumentOutput.write(metrics.text, to: path)
     }
 
-    /// Finds out something about subjects. If that fails, their metrics say so.
+    /// Collects information about subjects. If that fails, their metrics report it.
     func answering<Value>(
         _ verb: String, about subjects: [String], _ find: () async throws -> Value
     ) async throws -> Value {
@@ -50,8 +50,8 @@ struct AnswerOptions: ParsableArguments {
 }
 
 extension PrometheusText {
-    /// Does something about subjects. If that fails, metrics say so.
-    /// - Parameter write: writes metrics; nil if nobody wants them.
+    /// Performs an operation on subjects. If that fails, their metrics report it.
+    /// - Parameter write: writes metrics; nil if they are not requested.
     static func recording<Value>(
         _ verb: String, about subjects: [String], with write: ((PrometheusText) throws -> Void)?,
         _ body: () async throws -> Value

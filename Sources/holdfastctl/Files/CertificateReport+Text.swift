@@ -2,7 +2,7 @@ import HoldfastOutput
 import HoldfastPublishing
 
 extension CertificateReport {
-    /// How many names are printed for people; the rest are only counted.
+    /// Maximum number of printed names; the rest are only counted.
     private static let shownNames = 12
 
     func print(to output: Output) {

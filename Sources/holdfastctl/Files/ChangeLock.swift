@@ -3,10 +3,10 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// Lets one command at a time change a file; others wait, for a while.
+/// Lets one command at a time change a file; others wait, up to a limit.
 enum ChangeLock {
-    /// The lock file beside a file. Only its owner can open it, because anyone who can open a file can lock it. A
-    /// symbolic link shares the lock of the file that it leads to.
+    /// The lock file next to a file. Only its owner can open it, because anyone who can open a file can lock it. A
+    /// symbolic link shares the lock of its target.
     static func file(for link: URL) -> URL {
         let file = link.resolvingSymlinksInPath()
         return file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).lock")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HoldfastOutput
 
-/// Where a verb writes the document that it makes.
+/// The destination of the document that a verb makes.
 struct DocumentOutput: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -12,7 +12,7 @@ struct DocumentOutput: ParsableArguments {
         completion: .file())
     var path: String?
 
-    /// Whether a file gets the document, so that standard output is free.
+    /// Whether the document goes to a file, so that standard output is free.
     var isFile: Bool { path.map { $0 != InputFile.standard } ?? false }
 
     /// Writes a document, which has to be complete.

@@ -2,12 +2,12 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// Reads what an argument names: a file, or standard input as `-`.
+/// Reads the input that an argument names: a file, or standard input as `-`.
 enum InputFile {
     /// The name for standard input or output instead of a file.
     static let standard = "-"
 
-    /// The most bytes of standard input; more than any verb reads.
+    /// The maximum number of bytes of standard input; more than any verb reads.
     private static let maximumBytes = 64 << 20
 
     /// The content of standard input. It is read only once, because several arguments may name it, for example a key

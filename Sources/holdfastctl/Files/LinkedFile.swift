@@ -2,7 +2,7 @@ import Foundation
 
 /// Finds the file that symbolic links lead to, whether it exists or not. That file is replaced, and the links stay.
 enum LinkedFile {
-    /// The most links that are followed; the kernel has the same limit.
+    /// Maximum number of links that are followed; the kernel has the same limit.
     private static let maximumLinks = 40
 
     /// - Throws: if the links form a loop.

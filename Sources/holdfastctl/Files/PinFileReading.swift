@@ -4,13 +4,13 @@ import HoldfastPublishing
 
 /// Reads the pin files that arguments name.
 enum PinFileReading {
-    /// More than a pin file may have, so that its reader says what is wrong.
+    /// More than a pin file may have, so that its reader reports the error.
     static let maximumBytes = 8 << 20
 
-    /// Reads a pin file, or says what the file is instead.
+    /// Reads a pin file. For any other file, the error states its kind.
     /// - Parameters:
     ///   - name: the file's name for messages.
-    ///   - remedies: what to do with other kinds of documents, for verbs that read those as well.
+    ///   - remedies: the remedies for other kinds of documents, for verbs that read those as well.
     static func document(
         _ data: Data, named name: String, remedies: [DocumentKind: String] = [:]
     ) throws(CommandFailure) -> PinFileDocument {
@@ -25,7 +25,7 @@ enum PinFileReading {
 }
 
 extension ForeignFile {
-    /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
+    /// - Throws: if it is such a file. The error names its kind and the command, but no content.
     func refuse(wanting purpose: Purpose) throws(CommandFailure) {
         try CommandFailure.rethrowing { () throws(PublishingError) in try check(wanting: purpose) }
     }

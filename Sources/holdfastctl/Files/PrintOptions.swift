@@ -1,7 +1,7 @@
 import ArgumentParser
 import HoldfastOutput
 
-/// How a verb says what it did.
+/// The output format of a verb's report.
 struct PrintOptions: ParsableArguments {
     @Flag(help: "Print JSON instead of text.")
     var json = false

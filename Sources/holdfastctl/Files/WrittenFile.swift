@@ -4,8 +4,8 @@ import HoldfastOutput
 
 /// Writes documents to files that arguments name: whole, or not at all.
 enum WrittenFile {
-    /// Replaces a file, or makes it. The links of its path stay. An existing file keeps its mode and owner, so that a web
-    /// server that reads it through its group can still do so; a new one can be read by everybody, because documents are
+    /// Replaces a file, or creates it. The links of its path stay. An existing file keeps its mode and owner, so that a
+    /// web server that reads it through its group can still do so. A new one is world-readable, because documents are
     /// public.
     /// - Parameters:
     ///   - file: where the links of `path` lead to.

@@ -20,7 +20,7 @@ struct RepositoryFollowing: Encodable {
     let expired: ExpiredMetadata?
     /// Whether other keys signed the files than those of the app's root.
     let isOfOtherKeys: Bool
-    /// The files for which the server answered with 403.
+    /// The files for which the server responded with 403.
     var forbidden: [String] = []
     /// When the pins end. Grace follows.
     let pinsNotAfter: String?
@@ -30,7 +30,7 @@ struct RepositoryFollowing: Encodable {
     let needsSeveralUpdates: Bool
     /// The pins that such an app has, from the bundle if there is one.
     let pins: PinFile?
-    /// The same for an outlook; nil without a bundle that such an app accepts.
+    /// The same pins for an outlook; nil without a bundle that such an app accepts.
     let published: PublishedPins?
 
     /// - Parameters:
@@ -70,7 +70,7 @@ struct RepositoryFollowing: Encodable {
         return copy.verdict
     }
 
-    /// What else an operator should know.
+    /// Further warnings for the operator.
     var warnings: [String] {
         var warnings = forbidden.map { "\($0): status 403, which counts as absent" }
         if problem != nil, bundleProblem != nil, let problem { warnings.append("file by file: \(problem)") }

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// A repository as its folder on this machine has it, with what was published before.
+/// A repository in a folder on this machine, with its earlier publications.
 struct RepositoryHistory {
     private let path: String
     private let folder: TUFRepositoryFolder
@@ -56,7 +56,7 @@ struct RepositoryHistory {
         }
     }
 
-    /// The documents of clients that have not asked since other pins were published.
+    /// The documents of clients that have not updated since other pins were published.
     func earlier(provedFrom root: Data, staleness: Duration, at now: Date) async -> EarlierDocuments {
         await folder.earlierDocuments(than: live, provedFrom: root, staleness: staleness, at: now)
     }

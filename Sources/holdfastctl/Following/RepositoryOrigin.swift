@@ -76,7 +76,7 @@ struct RepositoryOrigin: Sendable {
     }
 
     /// Lets a client with a root update from the files.
-    /// - Throws: if the server could not be asked for a file.
+    /// - Throws: if the request for a file failed.
     func following(root: Data, at time: Date) async throws(CommandFailure) -> TUFFollowing {
         let following: TUFFollowing
         do throws(TUFError) {
@@ -106,7 +106,7 @@ struct RepositoryOrigin: Sendable {
         }
     }
 
-    /// The pins that an app gets that was built with a root: from the bundle, or file by file if there is none.
+    /// The pins of an app that was built with a root: from the bundle, or file by file if there is no bundle.
     /// - Throws: if such an app cannot follow.
     func pins(root: Data, at time: Date) async throws(CommandFailure) -> PublishedPins {
         let served = try await bundle()
@@ -139,7 +139,7 @@ struct RepositoryOrigin: Sendable {
         }
     }
 
-    /// The files that the server refused with status 403. That counts as absent, because object stores answer like this
-    /// for missing files; but so do servers with wrong permissions.
+    /// The files that the server refused with status 403. They are treated as absent, because object stores send this
+    /// status for missing files; but so do servers with wrong permissions.
     var forbidden: [String] { provider.forbidden }
 }

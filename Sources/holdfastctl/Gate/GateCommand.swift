@@ -114,7 +114,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    /// The longest time between two tries of --wait, in seconds.
+    /// The maximum time between two attempts of --wait, in seconds.
     private static let longestPause: Int64 = 60
 
     func validate() throws {
@@ -132,7 +132,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         let end = wait.map { ContinuousClock.now + .seconds($0.seconds) }
         while true {
             let result = await attempt()
-            // What ends first is said at once: waiting is what makes it worse.
+            // An early end is reported at once, because waiting makes it worse.
             let isFinal =
                 switch result {
                 case .success(let report): report.status == nil || report.status == .servedEndsFirst
@@ -150,7 +150,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         case .success(let found): report = found
         case .failure(let error) where error.status == .wrongUsage: throw error
         case .failure(let error):
-            // 1 says when it will be; of a document that nobody can read that is not known.
+            // Exit code 1 promises a date, which is unknown if a document cannot be read.
             Output.standard.complain(error.message)
             report = GateReport(error, next: next, on: try connection.dialed(try host.get()))
             if answer.isText || answer.quiet { throw NegativeAnswer(status: report.status ?? .couldNotFindOut) }
@@ -165,7 +165,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
-    /// Reads and asks everything anew.
+    /// Reads all input and probes the host again.
     private func attempt() async -> Result<GateReport, CommandFailure> {
         do throws(CommandFailure) {
             return .success(try await judge())
@@ -202,8 +202,8 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
                 + (inputs.appVersions == .unknown ? [ShippedPinOptions.remedy] : []))
     }
 
-    /// Reads what clients may hold, as `check` does.
-    /// - Returns: also what the folders of repositories have from before; nil if nobody knows what was there.
+    /// Reads the documents that clients may hold, as `check` does.
+    /// - Returns: also the history from the folders of repositories; nil if it is unknown.
     private func inputs(
         at now: Date
     ) async throws(CommandFailure) -> (PublicationOutlook.Inputs, history: EarlierDocuments?) {
@@ -236,7 +236,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         return (inputs, history)
     }
 
-    /// - Throws: if it is not the host's own; whether its chain validates, the outlook says for each platform.
+    /// - Throws: if it is not for the host. The outlook reports for each platform whether its chain validates.
     private func nextCertificate(
         of host: DialedHost, at now: Date
     ) throws(CommandFailure) -> InstallationGate.Next {
@@ -254,7 +254,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         }
     }
 
-    /// What the host shows.
+    /// The result of probing the host.
     private func findings(of host: DialedHost) async throws(CommandFailure) -> HostFindings {
         let findings = await (try connection.probe()).ask(host)
         if let failure = findings.commandFailure { throw failure }

@@ -3,13 +3,13 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// What `gate` found out. Its fields are those of the JSON object.
+/// The result of `gate`. Its fields are those of the JSON object.
 struct GateReport: Encodable {
     enum Answer: String, Encodable {
         case open, ending, closed, unknown
     }
 
-    /// The clients that decided.
+    /// The clients that determined the answer.
     struct Clients: Encodable {
         let document: String?
         let kind: String?
@@ -27,24 +27,24 @@ struct GateReport: Encodable {
     let host: String
     let port: Int?
     let next: String
-    /// From when on it may be installed, or until when clients get in; absent if that is not known.
+    /// When the chain may be installed, or until when clients can connect; absent if that is unknown.
     var until: String?
-    /// If it may be installed later, but not for --span: the first instant at which clients no longer get in.
+    /// If it may be installed later, but not for --span: the first instant at which clients are locked out.
     var openUntil: String?
-    /// The first instant at which what is served now is no longer valid.
+    /// The first instant at which the served chain is no longer valid.
     var servedUntil: String?
-    /// Whether the next chain is to be installed now, since some clients are locked out either way.
+    /// Whether the next chain must be installed now, because some clients are locked out either way.
     var servedEndsFirst = false
-    /// If so, since when or from when on; absent otherwise.
+    /// If so, the time at which the lockout begins; absent otherwise.
     var lockedOutSince: String?
     /// Whether that time has come.
     private var isLockedOutAlready = false
-    /// Whether what is served is no longer valid.
+    /// Whether the served chain is no longer valid.
     private var isEnded = false
     var cause: Cause?
     var clients: Clients?
     var premises: [String] = []
-    /// Why nothing could be found out.
+    /// The reason for an unknown answer.
     var error: CheckReport.Failing?
 
     private enum CodingKeys: CodingKey {
@@ -52,9 +52,9 @@ struct GateReport: Encodable {
         case premises, error
     }
 
-    /// Makes the report of a host, or of documents, that could not be asked or read.
+    /// Makes the report of a host that could not be probed, or of documents that could not be read.
     init(_ failure: CommandFailure, next: String, on host: DialedHost) {
-        // A file that is not the host's own never opens it.
+        // The gate stays closed for a certificate of another host.
         answer = failure.code == .notTrusted ? .closed : .unknown
         self.next = next
         self.host = host.name
@@ -62,7 +62,7 @@ struct GateReport: Encodable {
         error = .init(code: failure.code.rawValue, message: failure.message)
     }
 
-    /// - Parameter premises: what the answer rests on beside what the gate says itself.
+    /// - Parameter premises: the premises of the answer in addition to the gate's own.
     init(_ gate: InstallationGate, next: String, on host: DialedHost, resting premises: [String]) {
         self.next = next
         self.host = host.name
@@ -160,7 +160,7 @@ struct GateReport: Encodable {
 }
 
 extension GateReport.Clients {
-    /// Which clients, in words.
+    /// The clients, as text.
     fileprivate var words: String? {
         guard let document else { return nil }
         let whose =

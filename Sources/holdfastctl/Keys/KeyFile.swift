@@ -33,7 +33,7 @@ struct KeyFile {
 
     /// Creates the file with mode 0600. An existing file is not overwritten.
     ///
-    /// `-` means standard output. If that is a terminal, somebody has to confirm it.
+    /// `-` means standard output. If that is a terminal, the user must confirm.
     func create(_ pem: String) throws(CommandFailure) {
         guard path != InputFile.standard else {
             try TerminalPrompt.confirmPrinting("a private key")
@@ -68,7 +68,7 @@ struct KeyFile {
 
     /// Warns if anyone other than the owner may read or write a secret.
     static func warnIfLoose(_ path: String) {
-        // The mode of a shell's pipe means nothing.
+        // The mode of a shell's pipe has no meaning.
         guard
             let attributes = try? FileManager.default.attributesOfItem(
                 atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path),
@@ -97,15 +97,15 @@ enum PublicKeyArgument {
     static func key(_ text: String) throws -> DocumentPublicKey {
         if let key = try? DocumentPublicKey(base64: text) { return key }
         guard text == InputFile.standard || FileManager.default.fileExists(atPath: text) || !isLikeBase64(text) else {
-            // This throws an error that says what is wrong with the Base64.
+            // This throws an error that describes the mistake in the Base64.
             return try DocumentPublicKey(base64: text)
         }
         let content = try KeyFile.content(of: text)
         return try DocumentPublicKey(file: content, path: text)
     }
 
-    /// Whether somebody who typed it meant a key and not a file that is missing. Base64 has no dot and a length that is
-    /// a multiple of four; a long text may be a secret that was damaged, and is not printed as the name of a file.
+    /// Whether the text is more likely a key than the name of a missing file. Base64 has no dot and a length that is a
+    /// multiple of four; a long text may be a damaged secret, and is not printed as the name of a file.
     private static func isLikeBase64(_ text: String) -> Bool {
         let octets = text.utf8
         if octets.contains(UInt8(ascii: ".")), octets.allSatisfy({ $0 > 0x20 }) { return false }

@@ -113,14 +113,14 @@ struct KeygenCommand: AsyncParsableCommand {
         }
     }
 
-    /// The file of the request; by default beside the key.
+    /// The file of the request; by default next to the key.
     private var requestFile: String {
         request ?? URL(fileURLWithPath: output).deletingPathExtension().appendingPathExtension("csr").relativePath
     }
 
     func run() async throws {
         let file = KeyFile(path: output)
-        // Check this before anybody is asked for a password.
+        // Check this before asking for a password.
         try file.requireAbsence()
         if !tls.isEmpty { try KeyFile(path: requestFile).requireAbsence() }
         guard kind == .p256 else { return try makeRepositoryKey(file) }
@@ -165,7 +165,7 @@ struct KeygenCommand: AsyncParsableCommand {
 
     private func tell(_ report: Report, _ text: String) throws {
         try printing.print(report) { standard in
-            // Where the private key goes to standard output, nothing else may.
+            // If the private key goes to standard output, nothing else may.
             if output == InputFile.standard { standard.complainAsIs(text) } else { standard.line(text) }
         }
     }

@@ -3,16 +3,16 @@ import Holdfast
 import HoldfastOutput
 import HoldfastSigning
 
-/// A backup key that a command makes, with the request for its certificate beside it.
+/// A new backup key, with the request for its certificate next to it.
 struct NewBackupKey {
     let path: String
 
-    /// The file of the request: beside the key, with the ending .csr.
+    /// The file of the request: next to the key, with the ending .csr.
     var request: String {
         URL(fileURLWithPath: path).deletingPathExtension().appendingPathExtension("csr").relativePath
     }
 
-    /// - Throws: if one of the files is there already.
+    /// - Throws: if one of the files exists already.
     func requireAbsence() throws(CommandFailure) {
         try KeyFile(path: path).requireAbsence()
         try KeyFile(path: request).requireAbsence()
@@ -35,7 +35,7 @@ struct NewBackupKey {
                 + "the server cannot lose them")
     }
 
-    /// Removes both files, which a pin file that was not written does not name.
+    /// Removes both files if the pin file that names them was not written.
     func remove() {
         for file in [path, request] { try? FileManager.default.removeItem(atPath: file) }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 
-/// Where the password of a private key comes from. It is never an argument, because everybody on the machine can read
+/// The source of a private key's password. It is never an argument, because all users of the machine can read
 /// arguments.
 struct PasswordOptions: ParsableArguments {
     @Option(
@@ -16,7 +16,7 @@ struct PasswordOptions: ParsableArguments {
         help: ArgumentHelp("Take the key's password from the first line of this descriptor.", valueName: "number"))
     var passwordDescriptor: Int32?
 
-    /// The longest password, in octets. Anything longer is a file that was given by mistake.
+    /// The maximum length of a password, in bytes. Anything longer is a file that was given by mistake.
     private static let maximumBytes = 4_096
 
     func validate() throws {

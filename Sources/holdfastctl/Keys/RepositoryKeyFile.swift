@@ -6,7 +6,7 @@ import HoldfastSigning
 /// A file with a role's key, and the name of its holder.
 struct RepositoryKeyFile {
     let path: String
-    /// Who holds the key; nil if the argument does not say.
+    /// The holder of the key; nil if the argument names no one.
     private(set) var name: String?
 
     init(path: String) { self.path = path }

@@ -5,8 +5,8 @@ import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
 
-/// Asks the hosts that a change of a list concerns, and judges by the outlook whether it locks clients out that get in
-/// without it, and whether all others get in.
+/// Probes the hosts that a change of a list concerns, and evaluates whether it locks out clients that can connect now,
+/// and whether all other clients can connect.
 struct ListChangeCheck: ParsableArguments {
     @OptionGroup
     var overrides: HostOverrides
@@ -21,19 +21,19 @@ struct ListChangeCheck: ParsableArguments {
     var platforms: PlatformOptions
 
     /// - Parameters:
-    ///   - change: the list as it is, or nil if there is none yet, and as it would be.
-    ///   - names: the names whose entries change. Those that are no hosts cannot be asked.
+    ///   - change: the current list, or nil if it does not exist, and the changed list.
+    ///   - names: the names whose entries change. Names that are not hosts cannot be probed.
     ///   - key: the key that signs the list.
-    ///   - staleness: how long a client may go on with an older list.
-    /// - Returns: what there is to say after the change; nil if no host was asked.
-    /// - Throws: `NegativeAnswer` after everything was said, if the change must not be made.
+    ///   - staleness: how long a client may continue to use an older list.
+    /// - Returns: the remarks for after the change; nil if no host was probed.
+    /// - Throws: `NegativeAnswer` after all findings were printed, if the change must not be made.
     func check(
         _ change: (old: PublishedPins?, new: PublishedPins), concerning names: [String], of list: String,
         signedBy key: DocumentPublicKey, staleness: TimeSpan, by connection: ConnectionOptions, at now: Date
     ) async throws -> SettledChange? {
         let (old, new) = change
         let changed = Set(names.map { ASCIIText.lowercased($0) })
-        // A name may be new, and its clients have had the entries of a wildcard so far.
+        // For a new name, clients have used the entries of a wildcard so far.
         let before = old?.hosts ?? []
         let hosts = (before + new.hosts.filter { !before.contains($0) })
             .filter { changed.contains(ASCIIText.lowercased($0.name)) }
@@ -66,7 +66,7 @@ struct ListChangeCheck: ParsableArguments {
         return try overrides.settle(asked, else: consequence)
     }
 
-    /// What clients may hold from before the list.
+    /// The documents that clients may hold from before the list.
     private func held(
         before old: PublishedPins?, signedBy key: DocumentPublicKey, at now: Date
     ) throws(CommandFailure) -> EarlierDocuments {

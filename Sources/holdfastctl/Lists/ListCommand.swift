@@ -127,14 +127,14 @@ struct ListPruneCommand: AsyncParsableCommand {
     }
 }
 
-/// What was removed from a list. Its fields are those of the JSON object.
+/// The entries that were removed from a list. Its fields are those of the JSON object.
 struct ListRemovalReport: Encodable {
     let file: String
     let removed: [FingerprintListReport.Entry]
     let remaining: Int
-    /// What hosts showed that is not good for clients, whether the list changes or not; absent if no host was asked.
+    /// Problems of clients, with or without the change of the list; absent if no host was probed.
     var findings: [HostsOutlook.Finding]?
-    /// What the answer about the hosts rests on; absent if no host was asked.
+    /// The premises of the answer about the hosts; absent if no host was probed.
     var premises: [String]?
 
     func print(_ printing: PrintOptions, to output: Output) throws {

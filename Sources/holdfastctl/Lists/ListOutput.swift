@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a verb writes the list that it changed.
+/// The destination of a changed list.
 struct ListOutput: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],

@@ -96,7 +96,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
         let (file, publicKey) = (PinListFile(list, writing: output.path), try key.get())
         var settled: SettledChange?
         if let preview = try file.preview(signedBy: publicKey, creating: false, at: now, remove) {
-            // A host that is gone cannot be asked.
+            // A host that no longer exists cannot be probed.
             settled = try await check.check(
                 preview, concerning: removal?.changedNames ?? [], of: list, signedBy: publicKey, staleness: staleness,
                 by: connection, at: now)

@@ -27,12 +27,12 @@ struct PinListFile {
     }
 
     private static func data(of path: String) throws(CommandFailure) -> Data {
-        // One byte more than allowed, so that the reader of the list reports what is wrong.
+        // One byte more than allowed, so that the reader of the list reports the error.
         try KeyFile.content(of: path, maximumBytes: limits.bytes + 1)
     }
 
     /// Reads the list, lets `body` change it, and writes it if it differs. If there is any error, the file stays as it
-    /// is. A list from standard input goes to standard output. What goes elsewhere is written in any case.
+    /// is. A list from standard input goes to standard output. A list with another destination is always written.
     /// - Parameters:
     ///   - key: the key that signed the existing list, and that signs the new one.
     ///   - creating: whether the file may be created.
@@ -60,21 +60,21 @@ struct PinListFile {
         return change
     }
 
-    /// What a change would make of the list, with nothing written.
+    /// The result of a change of the list, without writing it.
     /// - Parameter creating: whether the file may be created.
-    /// - Returns: the list as it is, or nil if there is none yet, and as it would be; nil if it may not be created.
+    /// - Returns: the current list, or nil if it does not exist, and the changed one; nil if it may not be created.
     func preview(
         signedBy key: DocumentPublicKey, creating: Bool, at now: Date, _ body: (inout PinListDraft) throws -> Data
     ) throws -> (old: PublishedPins?, new: PublishedPins)? {
         let isThere = path == InputFile.standard || FileManager.default.fileExists(atPath: path)
         guard isThere || creating else { return nil }
-        // What is not a list is refused as the change itself refuses it.
+        // Input that is not a list is refused in the same way as by the change itself.
         let old = path == InputFile.standard ? try data() : isThere ? try Self.data(of: path) : nil
         return try ListChange(of: old, named: path, signedBy: key, body)
             .versions(named: path, signedBy: key, at: now)
     }
 
-    /// Where to report what was done: on standard error if standard output gets the list.
+    /// The output for reports: standard error if the list goes to standard output.
     var tells: Output {
         destination == InputFile.standard ? Output(usesColor: false, isForErrors: true) : Output.standard
     }

@@ -214,7 +214,7 @@ struct SignCommand: AsyncParsableCommand {
         try settled?.finish()
     }
 
-    /// Writes a list of the new entries alone, judged as a first list is.
+    /// Writes a list of only the new entries, evaluated like a first list.
     private func writeNewList(of passed: ListSubjects.Passed, signedBy key: SigningKey, at now: Date) async throws {
         let draft = PinListDraft(passed.entries)
         let (data, publicKey) = (try draft.signed(by: key), try key.publicKey)
@@ -282,7 +282,7 @@ struct SignCommand: AsyncParsableCommand {
 
     private func add(_ source: String, to subjects: inout ListSubjects, by probe: HostProbe) async throws {
         let host = try connection.dialed(try ServerAddress.hostWithOptionalPort(source))
-        // The decision does not matter here: what was presented is checked name by name afterward.
+        // The decision does not matter here: the presented chain is checked name by name afterward.
         let findings = await probe.ask(host)
         if let failure = findings.commandFailure { throw PinInput.noFile(failure, host.name) }
         if let remark = findings.remark { Output.standard.remark("\(source): \(remark)") }

@@ -4,21 +4,21 @@ import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
 
-/// Proves that pins of issuers let in whatever an authority may issue, before anybody ships them.
+/// Proves, before issuer pins are published, that they accept every chain the authority may issue.
 struct IssuerPinProof {
     private let authority: AuthorityHierarchy
     private let host: HostPattern?
 
     /// - Parameters:
     ///   - authority: its certificates, current and announced.
-    ///   - host: what the pins are for; nil for any host.
+    ///   - host: the host of the pins; nil for any host.
     init(of authority: AuthorityHierarchy, for host: HostPattern?) {
         self.authority = authority
         self.host = host
     }
 
-    /// Says for how many chains the pins are complete.
-    /// - Throws: `notTrusted` with what is missing, if clients would refuse a chain.
+    /// Reports for how many chains the pins are complete.
+    /// - Throws: `notTrusted` with the missing pins, if clients would refuse a chain.
     func prove(_ pins: [PinEntry], by connection: ConnectionOptions) async throws {
         let anchors = try await connection.anchors()
         let now = SystemWallClock().now

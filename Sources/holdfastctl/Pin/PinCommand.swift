@@ -189,7 +189,7 @@ struct PinCommand: AsyncParsableCommand {
     private var hosts: [String] { sources.filter { !PinInput.isFile($0) } }
     private var files: [String] { sources.filter(PinInput.isFile) }
 
-    /// How many handshakes are made at the same time.
+    /// Number of simultaneous handshakes.
     private static let hostsAtOnce = 8
 
     func run() async throws {
@@ -201,7 +201,7 @@ struct PinCommand: AsyncParsableCommand {
         do {
             try await pin(reports, and: files + [backup.request])
         } catch {
-            // Otherwise the next attempt would find files of which nothing is pinned.
+            // Otherwise the next attempt would find files that no pin belongs to.
             backup.remove()
             throw error
         }
@@ -245,8 +245,8 @@ struct PinCommand: AsyncParsableCommand {
         for report in reports { try print(report, ofMany: reports.count > 1) }
     }
 
-    /// Checks that the certificates and keys of files may be pinned as a host's own. Without --format they are printed with
-    /// a warning: somebody looks at them.
+    /// Checks that the certificates and keys of files may be pinned as a host's own. Without --format they are printed
+    /// with a warning, because a person reads the output.
     private func check(
         _ entries: [PinEntry], among others: [PinEntry], besides hosts: [DialedHost]
     ) throws(CommandFailure) {
@@ -267,8 +267,8 @@ struct PinCommand: AsyncParsableCommand {
         }
     }
 
-    /// Warns as a pin file would. A host needs a key that it does not show; certificates in files need a key that is in
-    /// no certificate yet. Keys without certificates are backups themselves.
+    /// Warns as a pin file would. A host needs a key that it does not present; certificates in files need a key that is
+    /// in no certificate yet. Keys without certificates are backups themselves.
     private func warn(ofMissingBackups reports: [PinReport], beside others: [PinEntry]) {
         for report in reports {
             let served = Set(report.pins.map(\.keyPin))

@@ -1,7 +1,7 @@
 import Foundation
 import HoldfastOutput
 
-/// Tells whether an argument is a file or a host.
+/// Distinguishes whether an argument is a file or a host.
 enum PinInput {
     private static let fileEndings = ["pem", "der", "crt", "cer", "key", "csr"]
 
@@ -10,7 +10,7 @@ enum PinInput {
         .crt, .cer, .key or .csr; - is standard input. Everything else is a host.
         """
 
-    /// The error of a host that was not found. Its name may be a file's that is missing.
+    /// The error of a host that was not found. Its name may be that of a missing file.
     static func noFile(_ failure: CommandFailure, _ host: String) -> CommandFailure {
         guard failure.code == .resolveFailed else { return failure }
         return CommandFailure(.resolveFailed, "\(failure.message), and there is no file \(SafeText.escapedLine(host))")

@@ -1,7 +1,7 @@
 import Holdfast
 import HoldfastPublishing
 
-/// What `pin` prints. Its fields are those of the JSON object.
+/// The output of `pin`. Its fields are those of the JSON object.
 struct PinReport: Encodable {
     /// The host that was dialed.
     var host: String?
@@ -11,7 +11,7 @@ struct PinReport: Encodable {
     var pins: [PinEntry] = []
 
     var dialed: DialedHost?
-    /// Whether the port was named, and is not merely the usual one.
+    /// Whether the port was named explicitly.
     var namesPort = false
     var warning: String?
 
@@ -21,8 +21,7 @@ struct PinReport: Encodable {
 
     init() {}
 
-    /// Reports the chains as the server presented them, and the anchors above them. Each certificate is listed once,
-    /// with its place.
+    /// Reports the presented chains, and the anchors above them. Each certificate is listed once, with its position.
     /// - Parameter decisions: one for each kind of key that the server has, at least one.
     init(host: DialedHost, decisions: [TrustDecision]) {
         self.host = host.name

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HoldfastPublishing
 
-/// Which certificates of a chain are pinned.
+/// The selection of certificates of a chain to pin.
 enum PinSelection: String, CaseIterable, ExpressibleByArgument {
     case leaf, issuers, all
 
@@ -14,7 +14,7 @@ enum PinSelection: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// The pins that are selected.
-    /// - Throws: if there are none.
+    /// - Throws: if no pin is selected.
     func selected(from entries: [PinEntry]) throws(CommandFailure) -> [PinEntry] {
         let selected = entries.filter(selects)
         guard !selected.isEmpty else {

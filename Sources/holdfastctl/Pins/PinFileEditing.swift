@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// The pin file that a verb changes, and how. It is read, judged by the outlook, changed and written under a lock.
+/// The pin file that a verb changes, and its options. The file is read, evaluated, changed and written under a lock.
 struct PinFileEditing: ParsableArguments {
     @Argument(
         help: ArgumentHelp("The pin file; - reads standard input and prints the changed file.", valueName: "pin file"),
@@ -30,7 +30,7 @@ struct PinFileEditing: ParsableArguments {
     /// The file that is written; `-` for standard output.
     private var destination: String { output ?? path }
 
-    /// What was done. Its fields are those of the JSON object.
+    /// The result. Its fields are those of the JSON object.
     private struct Report: Encodable {
         let verdict: String
         let file: String
@@ -57,7 +57,7 @@ struct PinFileEditing: ParsableArguments {
         (kind, host, text, until), premises.
         """
 
-    /// What was judged about a change.
+    /// The evaluation of a change.
     private struct Judged {
         let settled: SettledChange?
         let warnings: [String]
@@ -65,8 +65,8 @@ struct PinFileEditing: ParsableArguments {
     }
 
     /// - Parameters:
-    ///   - intended: an entry that the verb was asked to take from clients. That they refuse its hosts from then on is no
-    ///     objection, and is said.
+    ///   - intended: an entry that the verb was asked to remove. That clients then refuse its hosts is reported, but is
+    ///     no objection.
     ///   - connection: how to reach the hosts.
     ///   - change: changes the file.
     func run(
@@ -77,7 +77,7 @@ struct PinFileEditing: ParsableArguments {
         let isInPlace = destination == path && path != InputFile.standard
         let file = destination == InputFile.standard ? nil : try LinkedFile.target(of: destination)
         var data = try content()
-        // Of a file without new content not even the layout changes.
+        // Without new content, even the layout of a file stays.
         var edit = try PinFileEdit(data, named: path)
         try change(&edit)
         let judged = try await judge(edit, losing: intended, by: connection, at: now)
@@ -110,8 +110,8 @@ struct PinFileEditing: ParsableArguments {
         try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
     }
 
-    /// Asks the outlook what the change means for clients: first what is certain whatever the hosts show.
-    /// - Throws: `NegativeAnswer` after everything was said, if the change must not be made.
+    /// Evaluates the effect of the change on clients: first without probing hosts.
+    /// - Throws: `NegativeAnswer` after all findings were printed, if the change must not be made.
     private func judge(
         _ edit: PinFileEdit, losing intended: HostPattern?, by connection: ConnectionOptions, at now: Date
     ) async throws -> Judged {
@@ -150,7 +150,7 @@ struct PinFileEditing: ParsableArguments {
 }
 
 extension AskedChange {
-    /// Asks the hosts that a change of a pin file concerns.
+    /// Probes the hosts that a change of a pin file concerns.
     init(
         _ change: PinFileChange, on platforms: PlatformOptions, by connection: ConnectionOptions, at now: Date
     ) async throws(CommandFailure) {
@@ -172,11 +172,11 @@ extension AskedChange {
 }
 
 extension PinFileChange {
-    /// Whether no chain decides about anything that the change concerns.
+    /// Whether no chain of a host affects the answer about the change.
     var isSettledUnseen: Bool { hosts.isEmpty && patterns.isEmpty }
 
-    /// What clients lose for certain.
-    /// - Parameter intended: an entry that somebody wants to take from them.
+    /// The certain losses of clients.
+    /// - Parameter intended: an entry that is removed on purpose.
     func findings(except intended: HostPattern? = nil) -> [HostsOutlook.Finding] {
         losses.filter { $0.pattern != intended }.map {
             HostsOutlook.Finding(kind: .refused, host: $0.pattern.description, text: $0.text)

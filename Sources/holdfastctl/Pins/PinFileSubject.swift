@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// The host of a pin file that a verb is about.
+/// The host of a pin file that a verb works on.
 struct PinFileSubject: ParsableArguments {
     static let explanation = "The host as the pin file names it, also *.example.com or **.example.com."
 
@@ -25,9 +25,9 @@ struct PinFileSubject: ParsableArguments {
     /// A pin that an argument names.
     struct Named {
         let named: NamedPin
-        /// Whether it is the key of an authority, as far as its certificate tells; nil for a pin alone.
+        /// Whether the certificate is that of an authority; nil for a pin alone.
         let isIssuer: Bool?
-        /// Whether it is of a key that is in no certificate; nil for a pin alone.
+        /// Whether no certificate contains the key; nil for a pin alone.
         let isBackup: Bool?
         /// The argument.
         let source: String
@@ -38,7 +38,7 @@ struct PinFileSubject: ParsableArguments {
     }
 
     /// The pins, each once.
-    /// - Parameter includesIssuers: whether the issuers in a file count too.
+    /// - Parameter includesIssuers: whether the issuers in a file are included.
     func pins(includingIssuers includesIssuers: Bool = false) throws -> [Named] {
         var named: [Named] = []
         for source in sources {

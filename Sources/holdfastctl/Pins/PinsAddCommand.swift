@@ -74,7 +74,7 @@ struct PinsAddCommand: AsyncParsableCommand {
         let host = try subject.host.get()
         let pins = try subject.pins(includingIssuers: role == .issuer)
         let now = SystemWallClock().now
-        // Without --ca nobody knows which authorities clients of the file trust.
+        // Without --ca it is unknown which authorities clients of the file trust.
         let anchors =
             connection.ca == nil || pins.allSatisfy { $0.entry == nil } ? nil : try await connection.anchors()
         for pin in pins {
@@ -85,7 +85,7 @@ struct PinsAddCommand: AsyncParsableCommand {
         }
         let end = notAfter.map { Date(wholeSeconds: $0 + 1) }
         try await editing.run(by: connection) { edit throws(PublishingError) in
-            // A new entry needs a pin that counts first.
+            // A new entry first needs a pin that is in force.
             for pin in pins {
                 try edit.add(
                     pin.named.pin, as: role, state: state ?? (pin.isBackup == true ? .backup : .active), until: end,

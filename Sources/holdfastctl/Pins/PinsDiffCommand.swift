@@ -92,7 +92,7 @@ struct PinsDiffCommand: AsyncParsableCommand {
         if let status = findings.status { throw NegativeAnswer(status: status) }
     }
 
-    /// What is not good for clients that get the new file; and what was asked, nil if no host had to be or was to be asked.
+    /// The problems of clients that get the new file, and the probed change; nil if no host was to be probed.
     private func findings(
         from old: PinFile, to new: PinFile
     ) async throws(CommandFailure) -> (all: [HostsOutlook.Finding], asked: AskedChange?) {

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastPublishing
 import HoldfastTUF
 
-/// The oldest build that must be able to update, and where it looks for the repository.
+/// The oldest build that must be able to update, and the URL from which it updates.
 struct RepositoryAppOptions: ParsableArguments {
     @Option(
         name: .customLong("app-root"),
@@ -29,7 +29,7 @@ struct RepositoryAppOptions: ParsableArguments {
         return try AppRoot.content(of: appRoot)
     }
 
-    /// Updates from the repository as apps with the root do, in both ways in which they can.
+    /// Updates from the repository as apps with the root do, in both supported ways.
     /// - Parameter folder: the repository, unless a URL was given.
     func report(
         root: Data, folder: TUFRepositoryFolder?, by connection: ConnectionOptions, at time: Date

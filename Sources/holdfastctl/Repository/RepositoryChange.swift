@@ -3,18 +3,18 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// The pins that are prepared in a repository, and what else its clients may hold.
+/// The pins that are prepared in a repository, and the other documents its clients may hold.
 struct RepositoryChange {
     /// The prepared pins, for apps that get them.
     let pins: PublishedPins
-    /// What builds carry.
+    /// The pins that builds carry.
     let builds: [PublishedPins]
     let subject: ChangeOutlook.Subject
 
     /// - Parameters:
     ///   - data: the prepared pins.
-    ///   - state: the repository, with what is published.
-    ///   - clients: which clients must get in.
+    ///   - state: the repository, with the published metadata.
+    ///   - clients: the clients that must be able to connect.
     init(
         to data: Data, of state: TUFRepositoryState, in place: RepositoryPlace, for clients: ClientOptions, at now: Date
     ) async throws(CommandFailure) {
@@ -47,12 +47,12 @@ struct RepositoryChange {
 }
 
 extension HostOverrides {
-    /// Asks the hosts of the prepared pins, if there are any, before a key signs them.
+    /// Probes the hosts of the prepared pins, if there are any, before a key signs them.
     /// - Parameters:
-    ///   - clients: which clients must get in.
+    ///   - clients: the clients that must be able to connect.
     ///   - consequence: what is not done if they must not be signed.
-    /// - Returns: what there is to say after they were signed; nil if no host was asked.
-    /// - Throws: `NegativeAnswer` after everything was said, if they must not be signed.
+    /// - Returns: the remarks for after the signing; nil if no host was probed.
+    /// - Throws: `NegativeAnswer` after all findings were printed, if they must not be signed.
     func settle(
         draftPinsOf state: TUFRepositoryState, in place: RepositoryPlace, for clients: ClientOptions,
         by connection: ConnectionOptions, at now: Date, else consequence: String

@@ -127,7 +127,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         let (rootKeys, targetsKeys, onlineKeys) = (
             try keys(offline ?? rootKey), try keys(targetsKey), try keys(onlineKey)
         )
-        // Who holds a key need be said only once.
+        // The holder of a key need be named only once.
         let all = rootKeys + targetsKeys + onlineKeys
         func named(_ keys: [TUFPublicKey]) -> [TUFPublicKey] {
             keys.map { key in all.first { $0.name != nil && $0.isSameKey(as: key) } ?? key }

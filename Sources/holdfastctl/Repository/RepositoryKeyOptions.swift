@@ -30,7 +30,7 @@ struct RepositoryKeyOptions: ParsableArguments {
 }
 
 extension RepositoryKeyOptions {
-    /// The keys of root and targets: those in files, and those with which programs sign.
+    /// The keys of root and targets: those in files, and those of external programs.
     func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
         files + (try signer.keys(among: state.publicKeys(of: [.root, .targets])))
     }

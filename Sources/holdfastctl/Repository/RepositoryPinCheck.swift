@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastPublishing
 import HoldfastSigning
 
-/// Asks the hosts of new pins what clients with these pins would get from them.
+/// Probes the hosts of new pins to find out whether clients with these pins can connect.
 struct RepositoryPinCheck {
     let rules: PinPublicationCheck
     private let data: Data
@@ -14,7 +14,7 @@ struct RepositoryPinCheck {
 
     /// - Parameters:
     ///   - path: the folder's name for messages.
-    ///   - end: when the timestamp expires that is published with the pins.
+    ///   - end: the end of the timestamp that is published with the pins.
     init(new data: Data, live: PinFile?, path: String, at now: Date, until end: Date) throws(CommandFailure) {
         name = "\(path)/draft/pins.json"
         self.data = data
@@ -25,10 +25,10 @@ struct RepositoryPinCheck {
 
     /// Connects to every host that can be dialed, at each of its addresses.
     /// - Parameters:
-    ///   - change: what else clients may hold.
-    ///   - platforms: where they run.
-    /// - Returns: what speaks against the publication, each with its name for `--force`; what else there is to say of the
-    ///   clients; and what was not asked.
+    ///   - change: the other documents that clients may hold.
+    ///   - platforms: the platforms of clients.
+    /// - Returns: the objections to the publication, each with its name for `--force`; other remarks about the clients;
+    ///   and the hosts that were not probed.
     func ask(
         _ connection: ConnectionOptions, about change: RepositoryChange, on platforms: PlatformOptions
     ) async throws -> (findings: [RepositoryOverride.Objection], asked: AskedChange?, remarks: [String]) {
@@ -61,7 +61,7 @@ struct RepositoryPinCheck {
         guard !(mine + shown.hosts).isEmpty else { return (findings, nil, remarks) }
         let asked = try await AskedChange(
             change.subject, at: mine + shown.hosts, on: platforms, by: connection)
-        // What the hosts of the new pins showed is among the findings already.
+        // The findings already include those of the new pins' hosts.
         let known = Set(all.map(\.host.description))
         let unknown = asked.objections.filter { finding in
             finding.kind == .unreachable && !(finding.host.map(known.contains) ?? false)

@@ -118,7 +118,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand, ChoosesClients {
             remedies: [.signedList: "Make a pin file of the servers with holdfastctl pin HOST --format json."])
         try CommandFailure.rethrowing { () throws(PublishingError) in try file.checkPlaceholders(self.file) }
         guard file.issuedAt == nil || file.notAfter == nil || file.refresh == nil else { return data }
-        // What is written anew has only the fields that this version knows.
+        // A file that is written again has only the fields that this version knows.
         if let unknown = try PinFileReading.document(data, named: self.file).fields.first {
             throw CommandFailure(
                 .invalidList,

@@ -11,7 +11,7 @@ struct RepositoryPlace: ParsableArguments {
 
     var folder: TUFRepositoryFolder { Self.folder(path) }
 
-    /// The folder as it is written in a command that comes next.
+    /// The folder as a word of the next shell command.
     var shellWord: String { SafeText.shellWord(path) }
 
     func validate() throws {
@@ -21,9 +21,9 @@ struct RepositoryPlace: ParsableArguments {
 
     static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(fileURLWithPath: path)) }
 
-    /// Keeps others from changing the folder at the same time.
+    /// Prevents other commands from changing the folder at the same time.
     func lock() throws(CommandFailure) -> FileLock {
-        // The lock stands beside the folder.
+        // The lock is next to the folder.
         let parent = folder.folder.resolvingSymlinksInPath().deletingLastPathComponent()
         guard FileManager.default.fileExists(atPath: parent.path) else {
             throw CommandFailure(
@@ -83,7 +83,7 @@ struct RepositoryPlace: ParsableArguments {
         )
     }
 
-    /// What clients that were built with the first root have of it; nil if nothing is published.
+    /// The pins of clients that were built with the first root; nil if nothing is published.
     static func published(
         _ live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, at now: Date
     ) async throws(CommandFailure) -> PublishedPins? {
@@ -99,9 +99,9 @@ struct RepositoryPlace: ParsableArguments {
         }
     }
 
-    /// What clients may still have of it because they have not asked since: what the folder keeps, and what options name.
+    /// The documents of clients that have not updated since: from the folder, and from options.
     /// - Parameters:
-    ///   - all: the roots with which apps were built, also several times.
+    ///   - all: the roots with which apps were built; duplicates are allowed.
     ///   - held: the options.
     static func earlier(
         than live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, provedFrom all: [Data],

@@ -2,7 +2,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// What `--plan` prints: the objects in the order in which they must be uploaded. Its fields are those of
+/// The output of `--plan`: the objects in the order in which they must be uploaded. Its fields are those of
 /// docs/formats.md.
 struct RepositoryPlan: Encodable {
     struct Object: Encodable {
@@ -38,7 +38,7 @@ struct RepositoryPlan: Encodable {
         }
     }
 
-    /// - Parameter file: where the JSON goes.
+    /// - Parameter file: the destination of the JSON.
     func print(asJSON: Bool, to file: DocumentOutput) throws {
         let output = Output.standard
         guard !asJSON else { return try file.write(try Output.jsonText(self)) }

@@ -142,7 +142,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
         } else if force.contains(.offline) {
             overridden.append("offline: no host was asked whether clients get in")
         }
-        // Roots alone change no pins, and whom these lock out they lock out in any case.
+        // New roots alone change no pins, and any clients they lock out are locked out in any case.
         let asksAfter = state.draftPins == nil
         try await publishing.publish(
             state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)),
@@ -151,7 +151,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
             overriding: isOverridden, at: now)
     }
 
-    /// Whether what clients get that hold something else does not matter. Hosts that only those know were dropped.
+    /// Whether findings about clients that hold other documents do not matter. Hosts that only those know were dropped.
     private func isOverridden(_ kind: HostsOutlook.Finding.Kind) -> Bool {
         switch kind {
         case .refused: force.contains(.refused)
@@ -160,8 +160,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
         }
     }
 
-    /// - Parameter remarks: what could not be asked, or what to say, if the publication is refused.
-    /// - Returns: what was overridden.
+    /// - Parameter remarks: hosts that could not be probed, or other remarks, if the publication is refused.
+    /// - Returns: the overridden objections.
     private static func overriding(
         _ findings: [RepositoryOverride.Objection], _ force: [RepositoryOverride], _ remarks: [String]
     ) throws -> [String] {

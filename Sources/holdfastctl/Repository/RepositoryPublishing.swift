@@ -5,7 +5,7 @@ import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
 
-/// The options that `publish` and `renew` have in common: how long the timestamp lasts, and what is printed.
+/// The options that `publish` and `renew` have in common: the lifetime of the timestamp, and the output.
 struct RepositoryPublishing: ParsableArguments {
     @Option(
         help: ArgumentHelp("How long the timestamp lasts, at least 7d.", valueName: "span"), transform: TimeSpan.read)
@@ -55,7 +55,7 @@ struct RepositoryPublishing: ParsableArguments {
         }
     }
 
-    /// If a plan without a key was requested, prints how to upload what is published.
+    /// If a plan without a key was requested, prints how to upload the published files.
     /// - Returns: whether it was requested.
     func printUpload(
         of state: TUFRepositoryState, in place: RepositoryPlace, _ signers: [TUFSigningKey], at now: Date
@@ -72,15 +72,15 @@ struct RepositoryPublishing: ParsableArguments {
         return true
     }
 
-    /// Writes metrics, whatever was done: those of yesterday would be wrong.
+    /// Writes metrics after every operation: outdated ones would be wrong.
     func write(_ metrics: PrometheusText) throws(CommandFailure) { try output.write(metrics.text) }
 
     /// Publishes, or prints what would be written.
     /// - Parameters:
-    ///   - change: what there is to say of the clients when new pins are published; nil if no host was asked.
-    ///   - connection: how hosts are asked after it whether clients get in; nil to ask none.
-    ///   - clients: what options say of clients, for verbs that ask after it.
-    ///   - isOverridden: whether findings of a kind do not matter then.
+    ///   - change: the remarks about clients when new pins are published; nil if no host was probed.
+    ///   - connection: the connection for probing hosts after the publication; nil to probe none.
+    ///   - clients: the options about clients, for verbs that probe afterward.
+    ///   - isOverridden: whether findings of a kind do not matter in that probe.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
@@ -160,7 +160,7 @@ struct RepositoryPublishing: ParsableArguments {
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
-    /// What `--force expiry` overrides in a pin file, whatever its hosts serve.
+    /// The ends in a pin file that `--force expiry` overrides, whatever its hosts serve.
     private static func endings(of pins: PinFile, before end: Date) -> [String] {
         if let last = pins.end, last <= end { return ["expiry: the pins run out before the timestamp does"] }
         return TUFLastingPins(pins, at: end).closed.map {
@@ -168,7 +168,7 @@ struct RepositoryPublishing: ParsableArguments {
         }
     }
 
-    /// How long timestamps last at most in a repository that is renewed every day, in seconds.
+    /// The maximum lifetime of timestamps in a repository that is renewed daily, in seconds.
     private static let usualLifetime = 31 * 86_400
 }
 
@@ -180,15 +180,15 @@ extension TUFRepositoryState.Live {
     }
 }
 
-/// Puts into words what ends soon.
+/// Describes near ends as text.
 struct RepositoryWatch {
     let span: TimeSpan
 
-    /// How long before the end of what is signed offline a warning begins. People need a few weeks to meet, and the
-    /// grace after the end is for accidents.
+    /// The time before the end of offline signatures at which a warning begins. Keyholders need a few weeks to meet,
+    /// and the grace after the end is for accidents.
     static let ofPeople = RepositoryWatch(span: .days(45))
 
-    /// One line for each that people must sign. Root and targets need keyholders, and pins need a new pin file.
+    /// One line for each signature that people must renew. Root and targets need keyholders, pins a new pin file.
     func endings(of state: TUFRepositoryState, at now: Date) -> [String] {
         guard let live = state.live else { return [] }
         return lines(TUFRepositoryEndings(of: live, at: now).offline, now)

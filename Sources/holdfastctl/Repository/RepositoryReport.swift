@@ -4,7 +4,7 @@ import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
 
-/// What a verb did, and the state afterward. Its fields are those of the JSON object.
+/// The result of a verb, and the state afterward. Its fields are those of the JSON object.
 struct RepositoryReport: Encodable {
     struct Draft: Encodable {
         let role: String
@@ -17,23 +17,23 @@ struct RepositoryReport: Encodable {
     /// The first line.
     var verdict: String
     var isGood = true
-    /// Whether clients get in now, but not for long. The exit code says it.
+    /// Whether clients can connect now, but not for long. The exit code reports it.
     var endsSoon = false
-    /// Whether nobody knows what clients get. The exit code says it.
+    /// Whether it is unknown if clients can connect. The exit code reports it.
     var isUnknown = false
-    /// Whether the answer is about files alone, so that no host was asked. It is never printed in green then.
+    /// Whether the answer is about files alone, because no host was probed. In that case it is never printed in green.
     var isOffline = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
     var firstRoot: String?
-    /// The SHA-256 of the newest published root, in hexadecimal, where it is not the first, and its version.
+    /// The SHA-256 of the newest published root, in hexadecimal, if it is not the first, and its version.
     var newestRoot: String?
     var newestRootVersion: Int64?
-    /// What drafts still need.
+    /// The missing requirements of drafts.
     var drafts: [Draft]?
-    /// The names of those keys that have one, by their ids.
+    /// The names of keys, by their ids.
     var keyNames: [String: String]?
-    /// What the drafts change.
+    /// The changes in the drafts.
     var changes: [String]?
     /// How far apps that were built with a certain root can follow.
     var following: RepositoryFollowing?
@@ -41,16 +41,16 @@ struct RepositoryReport: Encodable {
     var pinsNotAfter: String?
     /// When clients stop using the published pins, grace included.
     var pinsEnd: String?
-    /// What hosts showed that is not good for clients; absent if none was asked.
+    /// Problems of clients; absent if no host was probed.
     var findings: [HostsOutlook.Finding]?
-    /// What the answer about the hosts rests on.
+    /// The premises of the answer about the hosts.
     var premises: [String]?
     /// The files that were written, in their order.
     var written: [String]?
     var warnings: [String] = []
-    /// What `--force` overrode.
+    /// The checks that `--force` overrode.
     var overridden: [String] = []
-    /// What to do next.
+    /// The next steps.
     var next: [String] = []
 
     init(_ verdict: String, isGood: Bool = true) {
@@ -75,7 +75,7 @@ struct RepositoryReport: Encodable {
         return PrometheusText.Subject(name: name, status: status, ends: ends)
     }
 
-    /// Says so if the published pins let nobody in anymore, or only by grace, which is there for accidents.
+    /// Reports if the published pins lock out clients, or work only in grace, which is for accidents.
     mutating func judge(_ endings: TUFRepositoryEndings) {
         let need = "only the offline key can sign new pins (repository pins, sign, publish)"
         if !endings.lockedOut.isEmpty {
@@ -92,12 +92,12 @@ struct RepositoryReport: Encodable {
         }
     }
 
-    /// Asks the hosts of what clients have, unless it is known already that nobody gets in, and adds what that means for
-    /// clients.
+    /// Probes the hosts of the clients' documents, unless the pins are known to lock out clients, and adds the effect
+    /// on clients.
     /// - Parameters:
-    ///   - published: what clients have.
-    ///   - earlier: what those may have that have not asked for a while.
-    ///   - clients: what options say of clients.
+    ///   - published: the documents that clients hold.
+    ///   - earlier: the documents of clients that have not updated for a while.
+    ///   - clients: the options about clients.
     ///   - root: the first root of the repository, or the one of the app.
     ///   - isOverridden: whether findings of a kind do not matter.
     mutating func ask(
@@ -115,7 +115,7 @@ struct RepositoryReport: Encodable {
         if !open.isEmpty || asked.findings.isEmpty { take(open) }
     }
 
-    /// Adds what is so for clients that hold something else, whether pins were signed and published or not.
+    /// Adds the findings about clients that hold other documents, whether pins were signed and published or not.
     mutating func take(_ change: SettledChange) {
         premises = change.premises
         guard !change.open.isEmpty else { return }
@@ -187,13 +187,13 @@ struct RepositoryReport: Encodable {
         keyNames = Dictionary(named) { first, _ in first }
     }
 
-    /// A key as people know it: its name with the beginning of its id, or the whole id.
+    /// The name of a key with the beginning of its id, or the whole id.
     private func text(ofKey id: String) -> String {
         guard let name = keyNames?[id] else { return SafeText.escapedLine(id) }
         return SafeText.escapedLine("\(name) (\(id.prefix(12))…)")
     }
 
-    /// Says what became of drafts that were there before.
+    /// Warns of earlier drafts that were discarded, or that the key did not sign.
     mutating func warn(ofStale stale: [TUFRole], unread: [TUFRole]) {
         warnings += stale.map {
             "an older draft of \($0.rawValue) was discarded: something else was published since it was prepared"
@@ -204,7 +204,7 @@ struct RepositoryReport: Encodable {
         }
     }
 
-    /// Says what publish would refuse, as far as it can be told without a connection to a host.
+    /// Warns of drafts that publish would refuse, as far as that is known without probing a host.
     mutating func warn(ofRefusalsOf state: TUFRepositoryState, in place: RepositoryPlace, at now: Date)
         throws(CommandFailure)
     {

@@ -115,7 +115,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         try report.print(asJSON: printing.json, isQuiet: printing.quiet)
     }
 
-    /// A key that was stolen has to go everywhere.
+    /// Lists the other roles that still have a removed key. A stolen key must be removed from all roles.
     private func remaining(_ gone: Set<String>, in state: TUFRepositoryState) throws(CommandFailure) -> [String] {
         var lines: [String] = []
         for role in TUFRole.allCases where !self.role.roles.contains(role) {

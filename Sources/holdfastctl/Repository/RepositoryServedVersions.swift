@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// The versions that clients know, read where they look: a folder that was put back from a copy must go on above them.
+/// The served versions that clients know. A folder that was restored from a backup must continue above them.
 struct RepositoryServedVersions: ParsableArguments {
     @OptionGroup
     var server: RepositoryServer
@@ -11,10 +11,10 @@ struct RepositoryServedVersions: ParsableArguments {
     /// The latest version of timestamp and snapshot that is served, proved from the folder's own root on; nil without
     /// --url.
     /// - Parameters:
-    ///   - live: what the folder has.
+    ///   - live: the published metadata of the folder.
     ///   - path: the folder's name for messages.
-    /// - Throws: if it cannot be asked, or if it serves roots or pins that the folder does not have: renewing what is
-    ///   older would lose them.
+    /// - Throws: if the request fails, or if the server has roots or pins that the folder does not have: renewing the
+    ///   older ones would lose them.
     func latest(
         over live: TUFRepositoryState.Live, in path: String, by connection: ConnectionOptions, at now: Date
     ) async throws(CommandFailure) -> Int64? {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Holdfast
 
-/// Where clients find a repository, for verbs that look from outside.
+/// The URL from which clients get a repository, for verbs that check it from outside.
 struct RepositoryServer: ParsableArguments {
     @Option(
         help: ArgumentHelp(

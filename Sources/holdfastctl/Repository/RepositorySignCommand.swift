@@ -81,7 +81,7 @@ struct RepositorySignCommand: AsyncParsableCommand, ChoosesClients {
 
     func run() async throws {
         let files = try keys.read()
-        // Whoever only reads need not be able to write.
+        // Without keys the command only reads, so it needs no write access.
         let lock = keys.isEmpty ? nil : try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()

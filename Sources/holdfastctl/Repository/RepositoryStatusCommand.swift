@@ -117,7 +117,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
                 report.next.append("holdfastctl repository sign \(path), which shows what is prepared")
             }
         }
-        // Without published pins no app could follow, and the report says so already.
+        // Without published pins no app could follow, and the report contains that already.
         if let root, app.url != nil || report.roles != nil,
             let following = try await app.report(root: root, folder: folder, by: connection, at: now)
         {
@@ -146,7 +146,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
-    /// What clients may still have because they have not asked since.
+    /// The documents of clients that have not updated since.
     private func earlier(
         than live: TUFRepositoryState.Live?, in folder: TUFRepositoryFolder?, for published: [PublishedPins],
         at now: Date
@@ -181,7 +181,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
                 }
                 return report
             }
-            // A client would check its clock, but here its publisher asks.
+            // A client would check its clock, but this answer is for the publisher.
             var report = RepositoryReport(
                 "Clients refuse it: the \(first.role.rawValue) ended at \(first.end.formatted(.iso8601)), and the repository "
                     + "was not renewed", isGood: false)
@@ -235,12 +235,12 @@ extension RepositoryReport {
                 TUFRepositoryEndings.Ending(name: "\($0.role) \($0.version)", end: $0.end)
             }
         }
-        // Of a folder all that ends is said already.
+        // For a folder, all ends are reported already.
         let offline = endings([.root, .targets]) + pins.all
         warn(of: roles == nil || watch != nil ? offline : [], and: endings([.snapshot, .timestamp]), watch, at: now)
     }
 
-    /// Says what ends within the time that is watched, and what people have to sign before long.
+    /// Reports the ends within the watched time, and the signatures that keyholders must soon renew.
     fileprivate mutating func warn(
         of offline: [TUFRepositoryEndings.Ending], and online: [TUFRepositoryEndings.Ending],
         _ watch: RepositoryWatch?, at now: Date

@@ -40,7 +40,7 @@ struct SignerOptions: ParsableArguments {
         try signerTimeout.validate("--signer-timeout", TimeSpan(seconds: 1)...TimeSpan.days(1))
     }
 
-    /// The keys with which the programs sign.
+    /// The keys of the external signing programs.
     /// - Parameter known: the keys that could sign.
     func keys(among known: [TUFPublicKey]) throws(CommandFailure) -> [TUFSigningKey] {
         var keys: [TUFSigningKey] = []

@@ -129,7 +129,7 @@ struct RolloverCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    /// How many hosts are asked at the same time.
+    /// Number of hosts that are probed at the same time.
     private static let hostsAtOnce = 8
 
     func validate() throws {
@@ -149,7 +149,7 @@ struct RolloverCommand: AsyncParsableCommand {
         try await answer.answering("rollover", about: subjects) { try await advise() }
     }
 
-    /// What an answer is about if nothing can be found out: the hosts, or else the documents.
+    /// The subjects of an answer if nothing can be read: the hosts, or else the documents.
     private var subjects: [String] {
         let named = hosts.compactMap(\.value).map { "\($0)" }
         return named.isEmpty ? sources.names.compactMap { (try? InputDocument($0))?.name } : named
@@ -197,7 +197,7 @@ struct RolloverCommand: AsyncParsableCommand {
         if statuses.contains(.couldNotFindOut) { throw NegativeAnswer(status: .couldNotFindOut) }
     }
 
-    /// The hosts to ask, each once.
+    /// The hosts to probe, each once.
     private func askedHosts(of files: [RolloverDocument]) throws -> [DialedHost] {
         var asked: [DialedHost] = []
         if hosts.isEmpty {
@@ -222,7 +222,7 @@ struct RolloverCommand: AsyncParsableCommand {
         return asked
     }
 
-    /// What is asked about a host, apart from what its servers show.
+    /// The input about a host, without the chains that its servers present.
     private struct Question: Sendable {
         let host: DialedHost
         let inputs: RolloverInputs
@@ -230,23 +230,23 @@ struct RolloverCommand: AsyncParsableCommand {
         let premises: [String]
     }
 
-    /// What advice rests on whatever the host.
+    /// The input for all hosts.
     private struct Common {
-        /// A published document, and what is taken for granted of it.
+        /// A published document, with its premise.
         struct Published {
             let file: RolloverDocument
             let document: PublicationOutlook.Document
             let premises: [String]
         }
 
-        /// Everything but what is published and what builds carry.
+        /// All input except published documents and the pins of builds.
         var inputs: RolloverInputs
         let builds: ShippedPinOptions
         var carried: [PublicationOutlook.Document] = []
         var published: [Published] = []
         var premises: [String] = []
 
-        /// - Parameter indices: the documents that decide about the host.
+        /// - Parameter indices: the documents that are used for the host.
         func question(_ host: DialedHost, to indices: [Int]) -> Question {
             var inputs = inputs
             let deciding = indices.map { published[$0] }
@@ -300,7 +300,7 @@ struct RolloverCommand: AsyncParsableCommand {
         }
         for pins in try builds.documents(builtWith: sources.onlyRoot(), at: now) {
             var document = pins.document
-            // Nobody knows since when the version is in use.
+            // It is unknown since when the version is in use.
             document.published = .distantPast
             common.carried.append(document)
         }
@@ -321,7 +321,7 @@ struct RolloverCommand: AsyncParsableCommand {
         return common
     }
 
-    /// Since when a document counts as published, and why, in words.
+    /// The publication time of a document, and the reason for it as text.
     private func publication(
         of file: RolloverDocument, after earlier: [PublicationOutlook.Document], _ now: Date
     ) -> (Date, String) {
@@ -336,13 +336,13 @@ struct RolloverCommand: AsyncParsableCommand {
     }
 
     /// When the file of a published document was last changed, for kinds that are written only to be published; nil if
-    /// nobody knows.
+    /// that is unknown.
     private func changed(_ file: RolloverDocument) -> Date? {
         switch file.source {
         case .pinFile, .list:
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.name)
             return attributes?[.modificationDate] as? Date
-        // The list that a server sends is not the file at hand.
+        // The list that a server sends is not the local file.
         case .challengedList, .repository, .trustServer: return nil
         }
     }

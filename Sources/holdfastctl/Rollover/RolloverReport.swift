@@ -3,19 +3,19 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// The next step for one host, for people. Its fields are those of the JSON object.
+/// The next step for one host. Its fields are those of the JSON object.
 struct RolloverReport: Encodable {
     enum Kind: String, Encodable {
         case letClientsIn, publishNext, addBackup, renew, renewCertificate, wait, deploy, remove, nothing
-        /// Not every server could be asked; `error` says why.
+        /// Not every server could be probed; `error` has the reason.
         case unknown
     }
 
-    /// Clients that are refused for a while, or because of whom a change cannot be finished.
+    /// Clients that are locked out for a while, or that keep a change from being finished.
     struct Clients: Encodable, Equatable {
         /// The document that they hold.
         let document: String
-        /// The servers that they refuse; absent for all.
+        /// The servers that they refuse; absent for all servers.
         var servers: [String]?
         /// ISO 8601; absent if unknown.
         var from: String?
@@ -29,19 +29,19 @@ struct RolloverReport: Encodable {
     var date: String?
     /// Why this is the next step.
     var why: String?
-    /// What to type, or what to do.
+    /// The command to type, or the action to take.
     var action: String?
-    /// The pins that the step is about.
+    /// The pins of the step.
     var pins: [String]?
-    /// The servers that the step is about.
+    /// The servers of the step.
     var servers: [String]?
-    /// Who is refused for a while whatever is done.
+    /// The clients that are locked out for a while in any case.
     var lost: [Clients]?
-    /// Because of whom the change cannot be finished without a loss.
+    /// The clients that keep the change from being finished without a loss.
     var blocking: [Clients]?
-    /// What the advice rests on, a sentence each; absent if nothing is known.
+    /// The premises of the advice, one sentence each; absent if nothing is known.
     var premises: [String]?
-    /// Why nothing is known, or why it is not known whether all clients get in.
+    /// The reason why the step, or whether all clients can connect, is unknown.
     var error: String?
 
     private var title = "not known"
@@ -50,7 +50,7 @@ struct RolloverReport: Encodable {
         case host, port, step, date, why, action, pins, servers, lost, blocking, premises, error
     }
 
-    /// Makes the report on a host that could not be asked.
+    /// Makes the report on a host that could not be probed.
     init(host: DialedHost, error: String) {
         self.init(host: host)
         self.error = error
@@ -61,7 +61,7 @@ struct RolloverReport: Encodable {
         port = host.port ?? ServerAddress.defaultPort
     }
 
-    /// - Parameter documents: those that are published.
+    /// - Parameter documents: the published ones.
     init(_ situation: RolloverSituation, host: DialedHost, documents: [RolloverWords.Document]) {
         self.init(host: host)
         let advice = RolloverAdvice(on: situation)
@@ -95,11 +95,11 @@ struct RolloverReport: Encodable {
                 let problem = "app versions unknown: \(ShippedPinOptions.remedy)"
                 for index in reports.indices { reports[index].error = problem }
             }
-            // While something has to be done, that for the other kind nothing has says too much.
+            // A step that is due for one kind of key outweighs a report that the other kind needs nothing.
             let due = reports.filter { $0.step != .nothing || $0.losesClients }
             return due.isEmpty ? reports : due
         } catch {
-            // Who is locked out already is said, whatever the other servers show.
+            // Clients that are already locked out are reported, whatever the other servers present.
             var seen = inputs
             seen.servers.removeAll { $0.chain == nil }
             if error.code == .notSeen, !seen.servers.isEmpty, seen.servers.count < inputs.servers.count {
@@ -115,7 +115,7 @@ struct RolloverReport: Encodable {
         }
     }
 
-    /// Whether nobody knows which pins builds carry. A pin file in which keys are changed is what they carry.
+    /// Whether the pins of builds are unknown. If keys are changed in a shipped pin file, builds carry that file.
     private static func saysNothingOfBuilds(_ inputs: RolloverInputs) -> Bool {
         inputs.appVersions == .unknown && !inputs.documents.contains { $0.kind == .shippedPins }
     }
@@ -185,16 +185,16 @@ struct RolloverReport: Encodable {
         pins = identities.map { situation.identities[$0].pinText }
     }
 
-    /// Whether both say the same, so that one is enough.
+    /// Whether both reports have the same content, so that one is enough.
     func saysTheSame(as other: RolloverReport) -> Bool {
         step == other.step && date == other.date && pins == other.pins && servers == other.servers
             && lost == other.lost && blocking == other.blocking
     }
 
-    /// Whether clients are refused, now or whatever is done, or because of them the change cannot be finished.
+    /// Whether clients are locked out, now or in any case, or keep the change from being finished.
     private var losesClients: Bool { step == .letClientsIn || lost != nil || blocking != nil }
 
-    /// The exit code that this alone would give; nil for 0.
+    /// The exit code of this report alone; nil for 0.
     var status: CommandFailure.Status? {
         losesClients ? .negativeAnswer : error == nil ? nil : .couldNotFindOut
     }

@@ -2,26 +2,26 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// The words in which advice is given.
+/// The text of advice.
 struct RolloverWords {
     /// A published document.
     struct Document: Hashable, Sendable {
         let name: String
-        /// Where clients get it from.
+        /// The source from which clients get it.
         let source: RolloverDocument.Source
         /// Whether it is a repository whose root ends before its pins.
         var endsWithRoot = false
 
-        /// As a file that is written.
+        /// The name of the file that is written, quoted.
         fileprivate var file: String { ForeignFile.quoted(name) }
 
-        /// Clients with challenges get a list from a server, which has a file of its own.
+        /// The list of clients with challenges; a server sends it, and has a separate file.
         fileprivate var list: String { source == .challengedList && name.contains("://") ? "pins.json" : file }
         fileprivate var sending: String { source == .challengedList ? ", and let the server send that list" : "" }
     }
 
     private let situation: RolloverSituation
-    /// Each once: apps with other roots get the same repository.
+    /// The documents, each once: apps with other roots get the same repository.
     private let documents: [Document]
     private let host: String
 
@@ -36,15 +36,15 @@ struct RolloverWords {
     /// The documents' names.
     var document: String { documents.map(\.name).joined(separator: " and ") }
 
-    /// What is done in each document.
+    /// The steps for all documents.
     private func each(_ words: (Document) -> String) -> String { documents.map(words).joined(separator: "; and ") }
 
     private var pinsCertificates: Bool { situation.pinsCertificates }
 
-    /// What is pinned.
+    /// The noun for pinned identities.
     var thing: String { pinsCertificates ? "certificate" : "key" }
 
-    /// How long clients use an older document.
+    /// The time that clients use an older document.
     var span: String {
         guard let staleness = situation.staleness else { return "an unknown time" }
         let hours = Int(min(staleness.inSeconds, 1e9) / 3_600)
@@ -71,7 +71,7 @@ struct RolloverWords {
         }
     }
 
-    /// How the pins of these are published beside the others.
+    /// The steps to publish the pins of identities in addition to the others.
     func adding(_ identities: [Int]) -> String {
         each { document in
             switch document.source {
@@ -82,14 +82,14 @@ struct RolloverWords {
                 return "holdfastctl sign \(sources.joined(separator: " ")) --key signer.pem --list \(document.list)"
                     + (document.sending.isEmpty ? ", and publish that" : document.sending)
             case .trustServer:
-                // A round takes up what servers show.
+                // A round adds the keys that servers present.
                 let backups = identities.filter { !isShown($0) }.map { " --backup \(name(of: $0))" }
                 return "holdfastctl trust-server publish" + (backups.isEmpty ? "" : " with\(backups.joined())")
             }
         }
     }
 
-    /// How the pins that end get a later end.
+    /// The steps to give expiring pins a later end.
     var renewing: String {
         each { document in
             switch document.source {
@@ -103,11 +103,11 @@ struct RolloverWords {
         }
     }
 
-    /// What gets a later end.
+    /// The noun for the expiring part: the root or the pins.
     var renewed: String { documents.allSatisfy(\.endsWithRoot) ? "root" : "pins" }
 
-    /// Why something needs a later end.
-    /// - Parameter isLate: whether it ends before every client can have what follows.
+    /// The reason for a later end.
+    /// - Parameter isLate: whether it ends before every client can have its replacement.
     func ending(isLate: Bool) -> String {
         let subject =
             documents.allSatisfy(\.endsWithRoot)
@@ -159,7 +159,7 @@ struct RolloverWords {
         }
     }
 
-    /// Why clients are refused now.
+    /// The reason why clients are refused now.
     func refusal(_ refusal: RolloverSituation.Refusal) -> String {
         let server = situation.servers[refusal.server]
         let shown = situation.identities[server.shows]

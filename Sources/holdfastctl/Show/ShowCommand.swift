@@ -138,7 +138,7 @@ struct ShowCommand: AsyncParsableCommand {
         if items.contains(where: { $0.signature?.isRefused == true }) { throw NegativeAnswer() }
     }
 
-    /// An option that says nothing about the document is a mistake.
+    /// Refuses options that do not apply to the document.
     private func refuseUselessEvidence(of data: Data, named name: String) throws(CommandFailure) {
         let kind = DocumentKind(data)
         let uses: [(option: String, isGiven: Bool, kinds: [DocumentKind])] = [

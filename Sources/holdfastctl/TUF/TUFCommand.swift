@@ -88,7 +88,7 @@ struct TUFCommand: AsyncParsableCommand {
         }
     }
 
-    /// What was done. Its fields are those of the JSON object.
+    /// The result. Its fields are those of the JSON object.
     private struct Report: Encodable {
         struct Target: Encodable {
             let name: String

@@ -3,7 +3,7 @@ import Foundation
 import HoldfastPublishing
 
 extension StopGate {
-    /// Ends the program with success when it gets SIGTERM or SIGINT, after the writes at hand.
+    /// Ends the program with success on SIGTERM or SIGINT, after pending writes.
     /// - Returns: the sources. Keep them for as long as signals should be handled.
     func endOnSignals() -> [any DispatchSourceSignal] {
         let queue = DispatchQueue(label: "holdfastctl.stop")

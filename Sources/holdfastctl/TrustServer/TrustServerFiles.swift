@@ -9,9 +9,9 @@ struct TrustServerFiles: Sendable {
     let key: URL
     /// The list of hosts, one per line.
     let domains: URL
-    /// The memory of earlier rounds; mode 0600. It is beside the list, because everybody can read the output folder.
+    /// The memory of earlier rounds; mode 0600. It is next to the list, because the output folder is world-readable.
     let memory: URL
-    /// The documents that rounds replaced while clients may hold them; mode 0600, beside the memory.
+    /// The documents that rounds replaced while clients may hold them; mode 0600, next to the memory.
     let replaced: URL
     /// The signer's certificate in DER.
     let certificate: URL
@@ -64,10 +64,10 @@ struct TrustServerFiles: Sendable {
         return made
     }
 
-    /// Twenty years: apps that are in the field have the certificate in them.
+    /// Twenty years: apps in the field contain the certificate.
     private static let lifetime = Duration.seconds(20 * 31_557_600)
 
-    /// What there is of a customer that has published.
+    /// The existing files of a customer that has published.
     private var existing: [URL] { [key, certificate, certificatePEM, document].filter(Self.isThere) }
 
     private static func missing(_ files: URL...) -> [URL] { files.filter { !isThere($0) } }
@@ -76,7 +76,7 @@ struct TrustServerFiles: Sendable {
         files.map(\.path).joined(separator: " and ") + (files.count == 1 ? " is" : " are")
     }
 
-    /// What to do about files that are not there, beside some that are.
+    /// The remedy for missing files if others exist.
     private func restoring(_ missing: [URL]) -> String {
         func names(_ files: [URL]) -> String { files.map(\.path).joined(separator: " and ") }
         return "restore \(names(missing)) from a backup, and publish without --first-run, because apps accept only "
@@ -97,7 +97,7 @@ struct TrustServerFiles: Sendable {
         }
     }
 
-    /// The certificate in DER, or in PEM if only that is there.
+    /// The certificate in DER, or in PEM if only that exists.
     var publishedCertificate: URL {
         Self.isThere(certificate) || !Self.isThere(certificatePEM) ? certificate : certificatePEM
     }
@@ -145,13 +145,13 @@ struct TrustServerFiles: Sendable {
 
     // MARK: Documents
 
-    /// What rounds have replaced while clients may still have it.
+    /// The documents that rounds replaced while clients may still hold them.
     func replacedDocuments(
         signedBy certificate: Data, at now: Date
     ) throws(CommandFailure) -> EarlierDocuments {
         let path = replaced.path
         let gap = "clients may hold a document that a round has replaced, and nobody knows which: \(path)"
-        // Every round makes it.
+        // Every round creates the file.
         guard Self.isThere(replaced) else { return EarlierDocuments(gaps: ["\(gap) is not there"]) }
         let data = try InputFile.content(of: path, maximumBytes: TrustServerPath.maximumBytes)
         do throws(SigningError) {
@@ -191,7 +191,7 @@ struct TrustServerFiles: Sendable {
     }
 }
 
-/// What a round reads and writes. The caller holds the lock.
+/// The files that a round reads and writes. The caller holds the lock.
 extension TrustServerFiles: PublicationStorage {
     var name: String { document.deletingLastPathComponent().path }
 

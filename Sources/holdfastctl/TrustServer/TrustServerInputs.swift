@@ -3,25 +3,25 @@ import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
 
-/// What a round reads in addition to its memory. Each input may fail by itself: a file that cannot be read now must not
-/// keep the document from being signed again, because clients trust nobody once it is a day old.
+/// The input of a round in addition to its memory. Each part may fail by itself: an unreadable file must not keep the
+/// document from being signed again, because clients refuse every host once the document is a day old.
 struct TrustServerInputs: Sendable {
-    /// The key that signs. Without it there is no round.
+    /// The signing key. A round is impossible without it.
     let key: TrustServerKey
     /// The list of hosts.
     let hosts: Result<[DialedHost], CommandFailure>
     /// The backups.
     let backups: Result<TrustServerBackups, CommandFailure>
-    /// What is known of clients.
+    /// The information about clients.
     let clients: Result<RoundClients, CommandFailure>
     /// The probe that connects to the hosts, with the authorities and the client's certificate.
     let probe: Result<HostProbe, CommandFailure>
-    /// What could not be read again, and what is done about it.
+    /// The inputs that could not be read again, and the consequences.
     let complaints: [String]
 
-    /// Reads everything.
-    /// - Parameter before: what was read last time. It is used for anything that cannot be read now.
-    /// - Throws: if there is no key.
+    /// Reads all inputs.
+    /// - Parameter before: the previous inputs. They are used for anything that cannot be read now.
+    /// - Throws: if the key cannot be read.
     init(
         before: TrustServerInputs? = nil, key: () throws(CommandFailure) -> TrustServerKey,
         hosts: () throws(CommandFailure) -> [DialedHost], backups: () throws(CommandFailure) -> TrustServerBackups,

@@ -7,7 +7,7 @@ import HoldfastSigning
 /// The log of a trust server's rounds: lines for people or for programs, each with its time.
 struct TrustServerLog: Sendable {
     let isJSON: Bool
-    /// Whether rounds in which all is well are left out.
+    /// Whether rounds without problems are left out.
     var isQuiet = false
     let clock: any WallClock
 
@@ -58,7 +58,7 @@ struct TrustServerLog: Sendable {
         write(Line(time: time, event: .error, message: failure.message, code: failure.code.rawValue))
     }
 
-    /// Tells the certificate of a key that was made, in spite of `--quiet`: apps are configured with it.
+    /// Prints the certificate of a new key, in spite of `--quiet`: apps are configured with it.
     func tell(_ key: TrustServerKey, in files: TrustServerFiles) {
         let certificate = key.certificate.base64EncodedString()
         guard !isJSON else {
@@ -120,7 +120,7 @@ struct TrustServerLog: Sendable {
 }
 
 extension TrustServerPublisher.Report {
-    /// What went wrong, one line each.
+    /// The problems, one line each.
     var lines: [String] {
         var lines = round.failures.map { failure in
             let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)

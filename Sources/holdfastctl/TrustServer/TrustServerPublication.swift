@@ -4,7 +4,7 @@ import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
 
-/// One round of a trust server, as the command runs it: it asks the hosts side by side, and publishes what they answer
+/// One round of a trust server, as the command runs it: it probes the hosts concurrently, and publishes their answers
 /// while it holds the lock of the files.
 struct TrustServerPublication: Sendable {
     typealias Report = TrustServerPublisher.Report
@@ -12,11 +12,11 @@ struct TrustServerPublication: Sendable {
     let customer: String
     let key: TrustServerKey
     let files: TrustServerFiles
-    /// The list of hosts. If it cannot be read, the hosts of the last round are asked.
+    /// The list of hosts. If it cannot be read, the hosts of the last round are probed.
     let hosts: Result<[DialedHost], CommandFailure>
     /// The backups. If they cannot be read, those of the last round are published.
     let backups: Result<TrustServerBackups, CommandFailure>
-    /// What is known of clients. If it cannot be read, nobody knows whether they get in.
+    /// The information about clients. If it cannot be read, it is unknown whether they can connect.
     let clients: Result<RoundClients, CommandFailure>
     /// The rules for every round; the backups are added later.
     let rules: PublishingRound.Rules
@@ -25,7 +25,7 @@ struct TrustServerPublication: Sendable {
     let gate: StopGate
     /// Reports problems that do not end the round.
     var complain: @Sendable (String) -> Void = { Output.standard.complain($0) }
-    /// Asks one host, in bounded time.
+    /// Probes one host, in bounded time.
     let ask: @Sendable (DialedHost) async -> PublishingRound.Answer
 
     private var publisher: TrustServerPublisher {
@@ -39,8 +39,7 @@ struct TrustServerPublication: Sendable {
             try await hostsToAsk(publisher), atMost: hostsAtOnce
         ) { (host: $0, answer: await ask($0)) }
         let now = clock.now
-        // What another command has learned in the meantime must not be lost. So the memory is locked from reading to
-        // writing.
+        // Results of another command in the meantime must not be lost. So the memory is locked from reading to writing.
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
         if case .failure(let error) = backups {
@@ -60,7 +59,7 @@ struct TrustServerPublication: Sendable {
         }
     }
 
-    /// Signs the published document again with the current time, and asks no host.
+    /// Signs the published document again with the current time, and probes no host.
     func resign() async throws(CommandFailure) -> Report {
         let now = clock.now
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
@@ -83,7 +82,7 @@ struct TrustServerPublication: Sendable {
 }
 
 extension TrustServerPublisher.Report {
-    /// The exit code; nil if all is well. Anything untrusted or unsigned outweighs what could not be found out.
+    /// The exit code; nil if all is well. Untrusted or unsigned results outweigh unknown ones.
     var status: CommandFailure.Status? {
         isNegative ? .negativeAnswer : isIncomplete ? .couldNotFindOut : ending.isEmpty ? nil : .endsSoon
     }

@@ -217,7 +217,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
             return
         }
         var inputs = try await inputs()
-        // Even if nobody reads the log anymore, clients must still get their document.
+        // Even if the log's reader is gone, clients must still get their document.
         Output.endsWithReader.withLock { $0 = false }
         signal(SIGPIPE, SIG_IGN)
         let sources = gate.endOnSignals()
@@ -237,7 +237,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
 
     private func makeKey() throws {
         do throws(CommandFailure) {
-            // A list that cannot be read may be in another folder, and the key would be there too.
+            // If the list cannot be read, it may be in another folder, and the key would be there too.
             _ = try files.readDomains()
             log.tell(try files.makeKey(kind ?? .rsa4096, at: SystemWallClock().now), in: files)
         } catch {

@@ -2,10 +2,10 @@ import Benchmark
 import Synchronization
 import Workloads
 
-/// The same workloads one by one, with percentiles: `swift package benchmark`. What they are worth beside others says the
-/// program `ratios`, which measures them in turn.
+/// The same workloads one by one, with percentiles: `swift package benchmark`. The program `ratios` compares them to
+/// others, which it measures in turn.
 ///
-/// The runner starts this program anew for each of them: so each makes what it needs, and nothing else, before its turn.
+/// The runner starts this program again for each of them: so each prepares only its own data, before its turn.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(metrics: [.wallClock, .throughput], maxDuration: .seconds(2))
     let chains: [(String, @Sendable () throws -> ChainMaterial)] = [

@@ -1,22 +1,22 @@
 import Foundation
 import Holdfast
 
-/// Apps that get a repository through nginx's cache: how much of what they ask for reaches the origin, which says of each
-/// file how long it may be kept.
+/// Apps that get a repository through nginx's cache: the fraction of their requests that reaches the origin, which
+/// states for each file how long it may be kept.
 public struct CachedRepository {
-    /// What all apps did once.
+    /// The requests of all apps in one round.
     public struct Round: Sendable {
-        /// What they found.
+        /// The situation that they meet.
         public let name: String
-        /// The requests of all of them.
+        /// The number of requests of all apps.
         public let requests: Int
-        /// How many reached the origin.
+        /// The number of requests that reached the origin.
         public let atOrigin: Int
     }
 
     /// Seconds for which the cache may keep the bundle.
     private static let lifetime = 60
-    /// How many apps update at the same time.
+    /// The number of apps that update at the same time.
     private static let concurrency = 50
 
     private let folder: URL
@@ -24,7 +24,7 @@ public struct CachedRepository {
     private let devices: [RepositoryDevice]
 
     /// Plays a first start of all apps, an update right after it, and one after new pins were published and the cache's
-    /// copy has become old.
+    /// copy has expired.
     public static func measure(
         _ way: RepositoryDevice.Way, devices count: Int, in folder: URL
     ) async throws -> [Round] {
@@ -79,7 +79,7 @@ public struct CachedRepository {
         return Round(name: name, requests: requests, atOrigin: try await requestsAtOrigin() - before)
     }
 
-    /// What the origin has logged. It writes a line when a response has ended, a moment after the client saw that.
+    /// The requests in the origin's log. It writes a line a moment after the client saw the end of the response.
     private func requestsAtOrigin() async throws -> Int {
         try await Task.sleep(for: .milliseconds(300))
         let log = folder.appending(path: "requests")

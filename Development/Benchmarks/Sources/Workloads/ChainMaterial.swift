@@ -3,9 +3,9 @@ import HoldfastTesting
 
 import struct Foundation.Date
 
-/// A chain, the root that it leads to, and the host that its leaf names: what every verifier is given.
+/// A chain, the root that it leads to, and the host that its leaf names: the input of every verifier.
 public struct ChainMaterial: Sendable {
-    /// What a table calls it.
+    /// The name in tables.
     public let name: String
     /// The server's certificate with its key and the certificates above it.
     public let leaf: TestCertificate
@@ -15,11 +15,11 @@ public struct ChainMaterial: Sendable {
     public let path: [[UInt8]]
     /// The anchor.
     public let root: [UInt8]
-    /// The anchor as Holdfast's validator takes it.
+    /// The anchor in the form of Holdfast's validator.
     public let anchors: TrustAnchors
-    /// What is dialed.
+    /// The dialed host.
     public let host: DialedHost
-    /// When it is validated.
+    /// The time of validation.
     public let time: Date
 
     private init(_ name: String, _ leaf: TestCertificate) throws {
@@ -58,21 +58,21 @@ public struct ChainMaterial: Sendable {
     /// Authorities with P-384, a leaf with P-256.
     public static func p384() throws -> ChainMaterial { try ChainMaterial("P-384", keys: [.p384, .p384, .p256]) }
 
-    /// The time as other verifiers take it.
+    /// The time in the form of other verifiers.
     public var unixTime: Int64 { Int64(time.timeIntervalSince1970) }
 }
 
 /// Chains that are refused.
 public struct RefusedMaterial: Sendable {
-    /// What is presented.
+    /// The presented chain.
     public let presented: [[UInt8]]
-    /// What is dialed.
+    /// The dialed host.
     public let host: DialedHost
-    /// When it is validated.
+    /// The time of validation.
     public let time: Date
-    /// What is trusted.
+    /// The trusted anchors.
     public let anchors: TrustAnchors
-    /// Why it must be refused.
+    /// The reason why it must be refused.
     public let code: TrustFailure.Code
 
     /// A leaf for other hosts, with this many names.
@@ -98,8 +98,8 @@ public struct RefusedMaterial: Sendable {
             anchors: try TrustAnchors(der: [leaf.root]), code: .expired)
     }
 
-    /// 48 certificates, 12 authorities deep and 4 certificates wide at each, every one of which may have issued every one
-    /// below: 4 to the power of 12 paths, none of which leads to the anchor.
+    /// 48 certificates, 12 authorities deep and 4 certificates wide at each, every one of which may have issued every
+    /// one below: 4 to the power of 12 paths, none of which leads to the anchor.
     public static func hostile() throws -> RefusedMaterial {
         let (depth, width) = (12, 4)
         // All certificates of a level bear one name and one key, so that every signature verifies.

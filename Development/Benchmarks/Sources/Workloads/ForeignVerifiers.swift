@@ -2,9 +2,9 @@ import COpenSSLVerifier
 import SwiftASN1
 import X509
 
-/// Other verifiers on the same chains, each with its root read before, as a process keeps it.
+/// Other verifiers on the same chains. Each has parsed its root before, as in a long-running process.
 public enum ForeignVerifiers {
-    /// OpenSSL's `X509_verify_cert`, with the parsing of what was presented.
+    /// OpenSSL's `X509_verify_cert`, including the parsing of the presented chain.
     public static func openSSL(_ chain: ChainMaterial) throws -> Workload {
         let verifier = try OpenSSLVerifier(root: chain.root)
         let certificates = chain.presented.flatMap { $0 }
@@ -32,7 +32,7 @@ public enum ForeignVerifiers {
     /// The version of the OpenSSL that is measured.
     public static var openSSLVersion: String { String(cString: openssl_verifier_version()) }
 
-    /// swift-certificates' `Verifier` with RFC 5280 and server identity, with the parsing of what was presented.
+    /// swift-certificates' `Verifier` with RFC 5280 and server identity, including the parsing of the presented chain.
     public static func swiftCertificates(_ chain: ChainMaterial) throws -> Workload {
         let roots = CertificateStore([try Certificate(derEncoded: chain.root)])
         let presented = chain.presented
@@ -53,7 +53,7 @@ public enum ForeignVerifiers {
     }
 }
 
-/// A root in OpenSSL's hands.
+/// A root that OpenSSL holds.
 private final class OpenSSLVerifier: Sendable {
     private nonisolated(unsafe) let handle: OpaquePointer
 

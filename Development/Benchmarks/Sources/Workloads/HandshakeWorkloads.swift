@@ -5,7 +5,7 @@ import NIOCore
 import NIOEmbedded
 import NIOSSL
 
-/// Handshakes of TLS 1.3 between two channels in memory: both ends' work on one thread, and nobody waits for a network.
+/// Handshakes of TLS 1.3 between two channels in memory: both ends' work on one thread, without waiting for a network.
 public final class HandshakeWorkloads: Sendable {
     private let host: DialedHost
     private let server: NIOSSLContext
@@ -13,7 +13,7 @@ public final class HandshakeWorkloads: Sendable {
     private let callback: NIOSSLContext
     private let chain: ChainMaterial
 
-    /// A server with this chain, and a client whose verification is BoringSSL's own.
+    /// A server with this chain, and a client with BoringSSL's own verification.
     public init(_ chain: ChainMaterial) throws {
         self.chain = chain
         host = chain.host
@@ -39,7 +39,7 @@ public final class HandshakeWorkloads: Sendable {
         }
     }
 
-    /// The callback answers yes to everything: what is left is what no verifier can save.
+    /// The callback accepts everything: this is the cost that no verifier can avoid.
     public func withoutVerification() -> Workload {
         let (context, host) = (callback, host)
         return handshake("NIOSSL handshake, nobody verifies") { client in
@@ -50,8 +50,8 @@ public final class HandshakeWorkloads: Sendable {
         }
     }
 
-    /// The callback verifies the signatures of the path with swift-crypto and nothing else: the least that a verifier with
-    /// another library than TLS's own can take.
+    /// The callback verifies only the signatures of the path with swift-crypto: the minimum for a verifier with a
+    /// library other than TLS's own.
     public func withBareSignatures() throws -> Workload {
         let signatures = try zip(chain.path, chain.path.dropFirst()).map { try BareSignature(of: $0, by: $1) }
         let (context, host) = (callback, host)
@@ -102,7 +102,7 @@ public final class HandshakeWorkloads: Sendable {
             server.connect(to: address, promise: nil)
             client.writeAndFlush(ByteBuffer(string: "ping"), promise: nil)
             guard try exchange(client, server) == "ping" else { throw WorkloadError("\(name): nothing arrived") }
-            // Goodbyes that wait for each other: nothing may be left that the next round would pay for.
+            // Close both ends completely, so that the next round does not pay for it.
             client.close(promise: nil)
             _ = try? exchange(client, server)
             server.close(promise: nil)
@@ -112,7 +112,7 @@ public final class HandshakeWorkloads: Sendable {
     }
 }
 
-/// Carries octets between two channels until the server has received something, or nothing moves anymore.
+/// Carries bytes between two channels until the server has received something, or nothing moves anymore.
 private func exchange(_ client: EmbeddedChannel, _ server: EmbeddedChannel) throws -> String? {
     var isMoving = true
     while isMoving {

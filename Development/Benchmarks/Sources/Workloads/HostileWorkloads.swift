@@ -1,7 +1,7 @@
 import Holdfast
 import HoldfastTesting
 
-/// The dearest of the chains that a seeded campaign finds for each field of a certificate, by counted work.
+/// The most expensive chains that a seeded campaign finds for each field of a certificate, by counted work.
 public enum HostileWorkloads {
     /// One for each field, in both profiles.
     public static func dearest() throws -> [Workload] {
@@ -10,7 +10,7 @@ public enum HostileWorkloads {
         }
     }
 
-    /// Names of as many attributes as fit, each of one character, of which folding is dearest beside what it is charged.
+    /// Names of as many attributes as fit, each of one character: the most expensive to fold, relative to their budget.
     public static func shortNames() throws -> [Workload] {
         let chain = try HostileChain(.init(.names, kind: 7, size: 984, count: 0))
         return try ValidationProfile.allCases.map { profile in
@@ -18,7 +18,7 @@ public enum HostileWorkloads {
         }
     }
 
-    /// The dearest chain of each field under an any-of of eight members, which have one budget together.
+    /// The most expensive chain of each field under an any-of of eight members, which share one budget.
     public static func dearestForComposites() throws -> [Workload] {
         try HostileChain.Field.allCases.map { field in
             let chain = try dearestChain(field, .standard).chain

@@ -3,18 +3,18 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// nginx with a configuration of its own: a foreign server of files, and a cache in front of one.
+/// nginx with a separate configuration: a foreign server of files, and a cache in front of one.
 public final class NginxServer: Sendable {
-    /// Where it listens, on 127.0.0.1.
+    /// The port on 127.0.0.1.
     public let port: Int
     private let process: Mutex<Process>
 
     /// Starts it and waits until it listens.
     /// - Parameters:
-    ///   - folder: made for its configuration, its logs and its scratch files.
+    ///   - folder: created for its configuration, its logs and its scratch files.
     ///   - http: the content of the block `http`, for a port.
     public init(in folder: URL, http: (_ port: Int) -> String) async throws {
-        // nginx cannot say which port it got.
+        // nginx cannot report its port.
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = channel.localAddress?.port ?? 0

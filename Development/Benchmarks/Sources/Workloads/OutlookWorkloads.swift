@@ -4,12 +4,12 @@ import HoldfastPublishing
 import HoldfastSigning
 import HoldfastTesting
 
-/// The outlook of a publication, and the bare evaluations of policies that it cannot do without.
+/// The outlook of a publication, and the bare evaluations of policies that are its minimum.
 public struct OutlookWorkloads: Sendable {
     private let inputs: PublicationOutlook.Inputs
     private let questions: [(policy: PinnedPolicy, trust: ServerTrust)]
 
-    /// Four pin files, of three app versions and one that was replaced, that cover so many hosts.
+    /// Four pin files, of three app versions and one that was replaced, that cover this number of hosts.
     public init(hosts count: Int) throws {
         let now = Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down))
         let root = try TestAuthority.root(name: "Benchmark Root")
@@ -48,7 +48,7 @@ public struct OutlookWorkloads: Sendable {
         }
     }
 
-    /// One evaluation of each client's policy for each host, with a cache of paths that is filled already.
+    /// One evaluation of each client's policy for each host, with a full cache of paths.
     public var bareEvaluations: Workload {
         let (questions, now) = (questions, inputs.now)
         return Workload("one evaluation of each policy, paths in the cache") {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Pin files as an operator writes them.
+/// Pin files in the form that operators write.
 public enum PinFileText {
-    /// A file that is good for 90 days and two weeks of grace.
+    /// A file that is valid for 90 days and two weeks of grace.
     public static func file(_ hosts: [String], at now: Date) -> Data {
         let end = now.addingTimeInterval(90 * 86_400)
         return Data(

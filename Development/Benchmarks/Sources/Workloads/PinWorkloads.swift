@@ -1,9 +1,9 @@
 import Crypto
 import Holdfast
 
-/// The pin check of a chain, and the hashing that it cannot do without.
+/// The pin check of a chain, and the hashing that is its minimum.
 public enum PinWorkloads {
-    /// SHA-256 of the three SubjectPublicKeyInfos, which are at hand already.
+    /// SHA-256 of the three SubjectPublicKeyInfos, which are extracted already.
     public static func bareHashes(_ chain: ChainMaterial) throws -> Workload {
         let keys = try chain.path.map { Array(try SubjectPublicKeyInfo(certificateDER: $0).der) }
         return Workload("bare SHA-256 of three SubjectPublicKeyInfos") {
@@ -11,7 +11,7 @@ public enum PinWorkloads {
         }
     }
 
-    /// From DER to the answer, for every certificate of the chain; the pin found is that of the last.
+    /// From DER to the answer, for every certificate of the chain; the matching pin is that of the last.
     public static func check(_ chain: ChainMaterial) throws -> Workload {
         guard let last = chain.path.last else { throw WorkloadError("an empty chain") }
         let backups = try (0..<3).map { index in

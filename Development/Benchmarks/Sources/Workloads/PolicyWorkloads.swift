@@ -2,7 +2,7 @@ import Holdfast
 
 /// Finding the policy of a host.
 public enum PolicyWorkloads {
-    /// Look-ups of hosts that have a policy each, and of one under a pattern, among so many.
+    /// Lookups of hosts with one policy each, and of one under a pattern, among this number of hosts.
     public static func lookup(hosts count: Int) throws -> Workload {
         let manager = TrustManager()
         manager.add(

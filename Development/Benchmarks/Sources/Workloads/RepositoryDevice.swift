@@ -6,10 +6,10 @@ import HoldfastTesting
 import Logging
 import Synchronization
 
-/// An app with pins from a repository: the real store and the real downloads, with a storage of its own, and a count of
-/// what it asks for.
+/// An app with pins from a repository: the real store and the real downloads, with a separate storage, and a count of
+/// its requests.
 public struct RepositoryDevice: Sendable {
-    /// How it gets the repository.
+    /// The way in which it gets the repository.
     public enum Way: String, Sendable, CaseIterable {
         /// As `bundle.json`.
         case bundle = "bundle.json"
@@ -17,11 +17,11 @@ public struct RepositoryDevice: Sendable {
         case files = "files"
     }
 
-    /// What was asked for, and the bytes of the bodies that came.
+    /// The requests, and the bytes of the bodies that came.
     public struct Traffic: Sendable {
-        /// How many requests.
+        /// The number of requests.
         public var requests = 0
-        /// The bytes of the bodies of files that were there.
+        /// The bytes of the bodies of existing files.
         public var bytes = 0
 
         static func - (left: Traffic, right: Traffic) -> Traffic {
@@ -43,7 +43,7 @@ public struct RepositoryDevice: Sendable {
         }
     }
 
-    /// Downloads over plain HTTP from the loopback address: what is downloaded is verified, not the way it came.
+    /// Downloads over plain HTTP from the loopback address: the content is verified, and not the transport.
     static func downloads() throws -> AsyncHTTPClientDataProvider {
         AsyncHTTPClientDataProvider(
             validator: PathValidator(anchors: try TrustAnchors(der: [TestAuthority.root().root])),
@@ -55,8 +55,8 @@ public struct RepositoryDevice: Sendable {
 
     /// An app that has just been installed.
     /// - Parameters:
-    ///   - folder: the URL of what is served.
-    ///   - downloads: may be shared; each download has a connection of its own.
+    ///   - folder: the URL of the served files.
+    ///   - downloads: may be shared; each download has a separate connection.
     public init(_ way: Way, at folder: URL, root: Data, downloads: any RemoteDataProvider) throws {
         provider = CountingProvider(downloads)
         let floor = PinFloor(covering: [try HostPattern("host-0.example.com")])
@@ -72,7 +72,7 @@ public struct RepositoryDevice: Sendable {
             checking: configuration, logger: Logger(label: "device") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// One of the pins that it has, which tells a new pin file from an old one.
+    /// One of its pins, which distinguishes a new pin file from an old one.
     public var firstPin: Pin? {
         let question = PinQuestion(host: try? DialedHost("host-0.example.com"), time: .now)
         guard case .required(let pins)? = pins.pinFile?.answer(to: question).content else { return nil }
@@ -80,7 +80,7 @@ public struct RepositoryDevice: Sendable {
     }
 
     /// Updates.
-    /// - Returns: what it took.
+    /// - Returns: the traffic of the update.
     @discardableResult
     public func update() async throws -> Traffic {
         let before = provider.traffic.withLock { $0 }

@@ -2,29 +2,29 @@ import Foundation
 import Holdfast
 import HoldfastTUF
 
-/// Refreshes of a repository's metadata that clients of The Update Framework make from one server, which begin with the
-/// same files: those that a client has kept.
+/// Refreshes of a repository's metadata by clients of The Update Framework, from one server. All begin with the same
+/// stored files of a client.
 public struct RepositoryRefreshes: Sendable {
     /// One kind of refresh.
     public struct Refresh: Sendable {
-        /// What it finds.
+        /// The situation that it meets.
         public let name: String
         /// The URL of the folder with the metadata.
         public let url: URL
-        /// What a client has kept before.
+        /// The stored files of a client.
         fileprivate let kept: URL
-        /// Whether it changes what is kept, so that this is put back before each.
+        /// Whether it changes the stored files, so that they are restored before each refresh.
         fileprivate let changesKept: Bool
         /// The newest root and the timestamp.
         fileprivate let served: [String: Data]
 
-        /// Puts what is kept before into a folder.
+        /// Copies the stored files into a folder.
         fileprivate func begin(in folder: URL) throws {
             try? FileManager.default.removeItem(at: folder)
             try FileManager.default.copyItem(at: kept, to: folder)
         }
 
-        /// A workload of a client that keeps its files in a folder, which is made.
+        /// A workload of a client that stores its files in a folder, which is created.
         public func workload(
             _ client: String, keepingIn folder: URL, repeating run: @escaping @Sendable (Int) async throws -> Void
         ) throws -> Workload {
@@ -34,7 +34,7 @@ public struct RepositoryRefreshes: Sendable {
                 "\(client), \(name)", clock: .wall, prepare: changesKept ? prepare : nil, repeating: run)
         }
 
-        /// Throws unless a client has everything that is served in its folder.
+        /// Throws unless a client's folder contains all served files.
         public func requireDone(in folder: URL) throws {
             for (name, data) in served {
                 try require(
@@ -51,7 +51,7 @@ public struct RepositoryRefreshes: Sendable {
     /// Makes the repositories and serves them.
     /// - Parameters:
     ///   - folder: for the repositories and the server.
-    ///   - memory: a folder that is best not on a disk: what a client has kept.
+    ///   - memory: a folder, preferably not on a disk, for the stored files of clients.
     public init(in folder: URL, keepingIn memory: URL) async throws {
         let plain = try await RepositorySite(in: folder.appending(path: "plain"), hosts: 10)
         let rotated = try await RepositorySite(in: folder.appending(path: "rotated"), hosts: 10)

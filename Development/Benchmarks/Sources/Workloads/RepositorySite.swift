@@ -25,10 +25,10 @@ public struct RepositorySite: Sendable {
         try await publish(signedBy: [rootKey, targetsKey]) { try $0.prepare(pins: pinFile(), at: .now) }
     }
 
-    /// What is served.
+    /// The folder of the served files.
     public var folder: URL { repository.published }
 
-    /// A file as it is served.
+    /// A served file.
     public func file(_ path: String) throws -> Data { try Data(contentsOf: folder.appending(path: path)) }
 
     /// Publishes a new pin file.
@@ -57,7 +57,7 @@ public struct RepositorySite: Sendable {
         var state = try await repository.state()
         try change(&state)
         for key in keys { _ = try state.sign(by: key) }
-        // nginx tells two versions of a file apart by their second and their length.
+        // nginx distinguishes two versions of a file by their second and their length.
         try await Task.sleep(for: .milliseconds(1_100))
         try await repository.write(
             try await TUFPublication.make(of: state, in: repository, onlineKeys: [onlineKey], at: .now))

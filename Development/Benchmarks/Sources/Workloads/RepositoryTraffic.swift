@@ -1,8 +1,8 @@
 import Foundation
 
-/// What an app downloads from a repository of so many hosts, both ways.
+/// The downloads of an app from a repository of this number of hosts, in both ways.
 public struct RepositoryTraffic: Sendable {
-    /// What the app meets.
+    /// The situation that the app meets.
     public let name: String
     /// With one file for everything.
     public let bundle: RepositoryDevice.Traffic

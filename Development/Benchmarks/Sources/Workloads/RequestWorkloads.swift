@@ -9,7 +9,7 @@ import NIOSSL
 
 /// HTTPS requests to a server on the loopback address, with `PinnedHTTPClient` and with AsyncHTTPClient alone.
 public final class RequestWorkloads: Sendable {
-    /// The server's own thread: on one that it shared with a client's, answers would come without waking another.
+    /// The server's own thread: on a client's thread, an answer would not need to wake another thread.
     private let serverLoops: MultiThreadedEventLoopGroup
     private let server: LoopbackTLSServer
     private let root: [UInt8]
@@ -40,7 +40,7 @@ public final class RequestWorkloads: Sendable {
         try await serverLoops.shutdownGracefully()
     }
 
-    /// GETs with AsyncHTTPClient: each with a client of its own, and so over a new connection, or all over one.
+    /// GETs with AsyncHTTPClient: each with another client, and so over a new connection, or all over one.
     public func withAsyncHTTPClient(newConnection: Bool) -> Workload {
         let (client, root, url) = (plain, root, url)
         return workload("AsyncHTTPClient", newConnection) {
@@ -50,8 +50,8 @@ public final class RequestWorkloads: Sendable {
         }
     }
 
-    /// GETs with `PinnedHTTPClient`: each with a client of its own, which needs a second handshake to learn the chain,
-    /// or all over one connection.
+    /// GETs with `PinnedHTTPClient`: each with another client, which needs a second handshake to get the chain, or all
+    /// over one connection.
     public func withPinnedHTTPClient(newConnection: Bool) -> Workload {
         let (client, manager, validator, url) = (pinned, manager, validator, url)
         return workload("PinnedHTTPClient", newConnection) {

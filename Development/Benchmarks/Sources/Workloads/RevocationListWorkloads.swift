@@ -5,12 +5,12 @@ import HoldfastTesting
 import Logging
 import SwiftASN1
 
-/// A revocation list of any length. Nothing verifies it by reading it, so that its signature is none.
+/// A revocation list of any length. Reading does not verify it, so its signature is a dummy.
 public struct RevocationListWorkloads: Sendable {
     private let der: [UInt8]
     private let entries: Int
 
-    /// A list of so many entries, with serial numbers of 16 octets.
+    /// A list of this number of entries, with serial numbers of 16 bytes.
     public init(entries: Int) throws {
         self.entries = entries
         var serializer = DER.Serializer()
@@ -45,10 +45,10 @@ public struct RevocationListWorkloads: Sendable {
         der = serializer.serializedBytes
     }
 
-    /// How long its DER is.
+    /// The length of its DER.
     public var byteCount: Int { der.count }
 
-    /// Spread as an authority's random numbers are.
+    /// Distributed like an authority's random numbers.
     private static func serialNumber(_ number: Int) -> [UInt8] {
         var state = UInt64(number) ^ 0x5DEE_CE66_D1CE_4E5B
         var octets: [UInt8] = [0x11]
@@ -79,7 +79,7 @@ public struct RevocationListWorkloads: Sendable {
         }
     }
 
-    /// Looks for numbers all over the list, which is read before.
+    /// Looks up numbers all over the list, which is read before.
     public func lookup() throws -> Workload {
         let list = try CertificateRevocationList(der: der)
         let serials = Self.sample(of: entries)
@@ -104,7 +104,7 @@ public struct RevocationListWorkloads: Sendable {
         }
     }
 
-    /// What a store does with a downloaded list that a stranger signed: it reads none of its entries.
+    /// The work of a store on a downloaded list that a stranger signed: it reads none of its entries.
     public static func refusal(entries: Int) throws -> (workload: Workload, byteCount: Int) {
         let authority = try TestAuthority.root()
         let stranger = try TestKey()
@@ -140,12 +140,12 @@ public struct RevocationListWorkloads: Sendable {
         (0..<4_096).map { serialNumber($0 * 7_919 % entries) }
     }
 
-    /// Reads it and keeps it, for what it takes in memory.
+    /// Reads it and keeps it, to measure its memory.
     public func read() throws -> any Sendable { try CertificateRevocationList(der: der) }
 }
 
 private final class OpenSSLList: Sendable {
-    // OpenSSL's list is only read once it is made.
+    // OpenSSL's list is only read after it is made.
     nonisolated(unsafe) let pointer: OpaquePointer?
 
     init(_ der: [UInt8]) { pointer = openssl_revocation_list_new(der, der.count) }

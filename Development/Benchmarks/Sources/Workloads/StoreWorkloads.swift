@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastCompatibility
 import HoldfastSigning
 
-/// Stores of pins that came in a document.
+/// Stores of pins from a document.
 public enum StoreWorkloads {
     private static let expires: Int64 = 4_000_000_000
 
@@ -40,7 +40,7 @@ public enum StoreWorkloads {
         return try CertStore(checking: configuration, secureDataStore: InMemoryDataStore())
     }
 
-    /// Judging a fingerprint by name in a store of so many entries.
+    /// Evaluating a fingerprint by name in a store of this number of entries.
     public static func lookup(entries count: Int) throws -> Workload {
         let store = try store(document(entries: count))
         try require(store.entryCount == count, "\(store.entryCount) entries instead of \(count)")
@@ -57,14 +57,14 @@ public enum StoreWorkloads {
         }
     }
 
-    /// Entries, their signatures, and the bare work of verifying those.
+    /// Entries, their signatures, and the bare work of verifying these.
     public struct SignedList: Sendable {
         private let document: Data
         private let key: SigningKey
         private let signatures: [(message: [UInt8], signature: [UInt8])]
         private let count: Int
 
-        /// Signs a list of so many entries.
+        /// Signs a list of this number of entries.
         public init(entries count: Int) throws {
             let key = SigningKey()
             let entries = try (0..<count).map { index in
@@ -92,7 +92,7 @@ public enum StoreWorkloads {
         }
 
         /// Making a store that has the list on disk: reading, verifying, indexing.
-        /// - Parameter folder: where the store keeps it.
+        /// - Parameter folder: the folder of the store.
         public func coldStart(in folder: URL) async throws -> Workload {
             let configuration = CertStoreConfiguration(
                 serviceURL: try url(), publicKey: try key.publicKey.base64, identifier: "benchmark")

@@ -3,21 +3,21 @@ import Holdfast
 import HoldfastCompatibility
 import HoldfastSigning
 
-/// A store with its document on disk, of any length: for what a store takes in memory.
+/// A store with its document on disk, of any length: to measure the memory of a store.
 ///
-/// Signing and verifying a million entries would take minutes, and leaves nothing in memory: here every signature is the
-/// same, and a crypto provider that says yes takes the place of the verifier.
+/// Signing and verifying a million entries would take minutes, and leaves nothing in memory: here every signature is
+/// the same, and a crypto provider that accepts all signatures replaces the verifier.
 public struct StoredList: Sendable {
     private let count: Int
     private let folder: URL
 
-    /// A list of so many entries, kept in a folder.
+    /// A list of this number of entries, stored in a folder.
     public init(entries count: Int, in folder: URL) {
         self.count = count
         self.folder = folder
     }
 
-    /// Writes it, as a store does that has downloaded it.
+    /// Writes it as a store does after a download.
     public func write() async throws {
         let key = SigningKey()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -49,7 +49,7 @@ public struct StoredList: Sendable {
     }
 }
 
-/// Takes every signature for a good one.
+/// Accepts every signature.
 private struct CredulousProvider: CryptoProvider {
     private let real = SwiftCryptoProvider()
 

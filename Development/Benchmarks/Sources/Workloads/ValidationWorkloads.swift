@@ -3,7 +3,7 @@ import CryptoExtras
 import Holdfast
 import SwiftASN1
 
-/// Standard validation, what it cannot do without, and chains that it refuses.
+/// Standard validation, its minimum work, and chains that it refuses.
 public enum ValidationWorkloads {
     /// DER to verdict, nothing remembered.
     public static func cold(_ chain: ChainMaterial) -> Workload {
@@ -36,8 +36,8 @@ public enum ValidationWorkloads {
         }
     }
 
-    /// The path's signature verifications and nothing else: keys, signatures and messages are at hand as octets, as a
-    /// certificate has them.
+    /// Only the path's signature verifications: keys, signatures and messages are available as bytes, in the form of a
+    /// certificate.
     public static func bareSignatures(_ chain: ChainMaterial) throws -> Workload {
         let signatures = try zip(chain.path, chain.path.dropFirst()).map { try BareSignature(of: $0, by: $1) }
         return Workload("bare signature verifications") {
@@ -45,8 +45,8 @@ public enum ValidationWorkloads {
         }
     }
 
-    /// The same with keys and signatures in the library's own form already, which no verifier can have of a chain that
-    /// it sees for the first time.
+    /// The same with keys and signatures already in the library's own form, which no verifier has for a chain that it
+    /// sees for the first time.
     public static func bareSignaturesWithReadKeys(_ chain: ChainMaterial) throws -> Workload {
         let signatures = try zip(chain.path, chain.path.dropFirst()).map { try BareSignature(of: $0, by: $1).read() }
         return Workload("bare signature verifications, keys read before") {

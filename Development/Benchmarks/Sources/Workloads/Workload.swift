@@ -1,21 +1,21 @@
 /// One operation that is measured by being repeated.
 public struct Workload: Sendable {
-    /// What its time is.
+    /// The kind of time that is measured.
     public enum Clock: Sendable {
-        /// The time that this process ran: what others do on the machine meanwhile hardly shows. For one thread's work.
+        /// The time that this process ran: other work on the machine hardly affects it. For one thread's work.
         case processor
-        /// The time that passed: for what waits, works on several cores, or runs in another process.
+        /// The elapsed time: for work that waits, uses several cores, or runs in another process.
         case wall
     }
 
-    /// What a table calls it.
+    /// The name in tables.
     public let name: String
-    /// What its time is.
+    /// The kind of time that is measured.
     public let clock: Clock
-    /// Puts things back to where the operation begins, which is not measured. Where there is one, nothing is done twice
-    /// without it.
+    /// Restores the state in which the operation begins, which is not measured. If it is set, it runs before every
+    /// operation.
     public let prepare: (@Sendable () async throws -> Void)?
-    /// Does it so many times, one after the other.
+    /// Repeats the operation this number of times.
     public let run: @Sendable (_ times: Int) async throws -> Void
 
     /// An operation that repeats itself.
@@ -35,20 +35,20 @@ public struct Workload: Sendable {
     }
 }
 
-/// A workload did something else than what it is meant to measure.
+/// An error of a workload that did not do the work to be measured.
 public struct WorkloadError: Error, CustomStringConvertible {
-    /// What went wrong.
+    /// The problem.
     public let description: String
 
-    /// States what went wrong.
+    /// Makes an error with a description of the problem.
     public init(_ description: String) { self.description = description }
 }
 
-/// Keeps the optimizer from leaving out work whose result nobody reads.
+/// Prevents the optimizer from removing work whose result is not used.
 @inline(never)
 public func consume<Value>(_ value: borrowing Value) {}
 
-/// Throws unless the condition holds: figures of work that was not done are worse than none.
+/// Throws unless the condition holds: figures of work that was not done are worse than no figures.
 func require(_ condition: Bool, _ what: @autoclosure () -> String) throws(WorkloadError) {
     guard condition else { throw WorkloadError(what()) }
 }

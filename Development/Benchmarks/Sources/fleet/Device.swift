@@ -4,24 +4,24 @@ import HoldfastTUF
 import HoldfastTesting
 import Logging
 
-/// A phone with an app that was built some day, whose clock may be wrong, and whose owner opens the app now and then.
+/// A phone with an app of a certain build, whose clock may be wrong, and whose owner opens the app now and then.
 final class Device {
-    /// What came of opening the app.
+    /// The result of opening the app.
     enum Outcome {
         case connected, offline, refused(TrustFailure.Code)
     }
 
-    /// An app of an age: what it ships, and when it was built.
+    /// A build of the app: its bundle, and its build time.
     struct Build {
         let bundle: Data
         let date: Date
     }
 
-    /// How far its clock is ahead, in seconds.
+    /// The offset of its clock, in seconds; positive if it is ahead.
     let clockError: TimeInterval
     /// Days between two uses of the app, on average.
     let interval: Double
-    /// Days after the beginning when it first had the new pins.
+    /// The day on which it first had the new pins.
     var hasNewPins: Double?
     private(set) var updates = 0
     private(set) var sessions = 0
@@ -53,8 +53,8 @@ final class Device {
             }
     }
 
-    /// Opens the app: what is due is updated, then it connects. A refusal is followed by one forced update, as a mismatch
-    /// asks for.
+    /// Opens the app: due updates are done, then it connects. A refusal is followed by one forced update, as after a
+    /// mismatch.
     func open(at days: Double, _ site: Site, using generator: inout some RandomNumberGenerator) async throws -> Outcome
     {
         clock.set(site.date(days).addingTimeInterval(clockError))
@@ -74,7 +74,7 @@ final class Device {
         return .refused(failure.code)
     }
 
-    /// The process is not always the one of before: one time in ten the app starts from what is stored.
+    /// The process may be a new one: one time in ten the app starts from its stored data.
     private func repository(_ site: Site, using generator: inout some RandomNumberGenerator) throws -> PinRepository {
         if let pins, Int.random(in: 0..<10, using: &generator) > 0 { return pins }
         guard let url = URL(string: "https://pins.example.com/bundle.json") else { throw CocoaError(.fileNoSuchFile) }

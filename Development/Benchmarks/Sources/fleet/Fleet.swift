@@ -1,14 +1,14 @@
 import Foundation
 import Holdfast
 
-/// Plays months of a fleet of devices against a repository of pins: the real state machine, the real schedule and real
-/// signatures, under a clock that is moved. A key is rolled over meanwhile, and whoever cannot connect is counted.
+/// Plays months of a device fleet with a repository of pins: the real state machine, schedule and signatures, under a
+/// simulated clock. Meanwhile a key is rolled over, and the devices that cannot connect are counted.
 @main
 struct Fleet {
-    /// In days; what is reported begins with day 0.
+    /// In days; the report begins with day 0.
     private static let firstDay = -30.0
     private static let lastDay = 150.0
-    /// When the new pins are published, when the server goes over to its next key, and when the old pin goes.
+    /// The days on which the new pins are published, the server changes to its next key, and the old pin is removed.
     private static let published = 10.0
     private static let rolledOver = 20.0
     private static let retired = 45.0
@@ -31,7 +31,7 @@ struct Fleet {
     private var devices: [Device] = []
     private var refusals: [TrustFailure.Code: Int] = [:]
     private var (connections, offline) = (0, 0)
-    /// When devices asked, in days, during the month that is measured.
+    /// The times of requests, in days, during the measured month.
     private var requestTimes: [Double] = []
     private var monthBytes = 0
 
@@ -41,7 +41,7 @@ struct Fleet {
     }
 
     private mutating func run(devices count: Int) async throws {
-        // Builds of a year, a quarter apart, each with the bundle of its day.
+        // Builds of one year, a quarter apart, each with the bundle of its day.
         var builds: [Device.Build] = []
         for day in stride(from: -399.0, to: Self.firstDay, by: 1) {
             if Int(day) % 30 == 0 { try await site.publish(.first, at: day) } else { try await site.renew(at: day) }
@@ -62,7 +62,7 @@ struct Fleet {
             var later: [(time: Double, device: Int)] = []
             var today: [(time: Double, device: Int)] = []
             for entry in queue { if entry.time < day + 1 { today.append(entry) } else { later.append(entry) } }
-            // The latest first.
+            // Sort the latest first.
             today.sort { $0.time > $1.time }
             while let (time, index) = today.popLast() {
                 try await open(index, at: time)
@@ -143,7 +143,7 @@ struct Fleet {
         for (name, value) in rows { print("| \(name) | \(value) |") }
     }
 
-    /// One request for each span in which somebody asks: with so many more devices than were played, at random times.
+    /// One request for each span with a request, for so many more devices than were played, at random times.
     private func originRequests(devices million: Double, lifetime: TimeInterval) -> Double {
         let span = lifetime / Site.day
         var spans: [Int: Int] = [:]

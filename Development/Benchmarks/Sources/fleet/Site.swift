@@ -7,7 +7,7 @@ import HoldfastTesting
 import Synchronization
 import Workloads
 
-/// What devices download, and what they cost whoever serves it.
+/// The downloads of devices, and their cost for the server.
 final class ServedBundle: RemoteDataProvider {
     struct Traffic {
         var requests = 0
@@ -62,11 +62,11 @@ final class Site {
     private let offline = TUFSigningKey(.ed25519)
     private let online = TUFSigningKey(.p256)
     private var version = 0
-    /// The server's key in use, the one after it, and the one after that.
+    /// The server's current key, its successor, and the one after that.
     private let leaves: [TestCertificate]
     private(set) var leaf: TestCertificate
 
-    /// - Parameter hosts: how many hosts the pin file has beside the one that the devices connect to.
+    /// - Parameter hosts: the number of hosts of the pin file in addition to the one that the devices connect to.
     init(_ folder: URL, start: Date, otherHosts: Int) async throws {
         self.start = start
         self.folder = TUFRepositoryFolder(folder)
@@ -94,7 +94,7 @@ final class Site {
     private let otherHosts: [String]
     private var begun: TUFRepositoryState?
 
-    /// What the pin file says of the server.
+    /// The content of the pin file about the server.
     enum Stage {
         /// The first key, the second as its backup.
         case first
@@ -106,7 +106,7 @@ final class Site {
 
     func date(_ days: Double) -> Date { start.addingTimeInterval(days * Self.day) }
 
-    /// Publishes a new pin file, good for 90 days and two weeks of grace.
+    /// Publishes a new pin file, valid for 90 days and two weeks of grace.
     func publish(_ stage: Stage, at days: Double) async throws {
         let now = date(days)
         func pin(_ index: Int, _ state: String) throws -> (String, String) {
@@ -127,12 +127,12 @@ final class Site {
         try await write(state, at: now)
     }
 
-    /// What cron does each day: a new timestamp, and nothing else.
+    /// The daily work of cron: only a new timestamp.
     func renew(at days: Double) async throws {
         try await write(try await folder.state(), at: date(days))
     }
 
-    /// The server goes over to its next key.
+    /// The server changes to its next key.
     func rollServerOver() { leaf = leaves[1] }
 
     private func write(_ state: TUFRepositoryState, at now: Date) async throws {
@@ -142,6 +142,6 @@ final class Site {
         served.serve(try Data(contentsOf: folder.published.appending(path: "bundle.json")), version: version)
     }
 
-    /// The third key's pin tells the new pin file from the old one.
+    /// The third key's pin distinguishes the new pin file from the old one.
     var newPin: Pin { get throws { try Pin.publicKey(of: leaves[2].der) } }
 }

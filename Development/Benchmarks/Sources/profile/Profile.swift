@@ -1,7 +1,7 @@
 import Foundation
 import Workloads
 
-/// Does one workload for some seconds and nothing else: for perf and callgrind.
+/// Runs only one workload for some seconds: for perf and callgrind.
 @main
 struct Profile {
     private static let workloads: [String: @Sendable () async throws -> Workload] = [

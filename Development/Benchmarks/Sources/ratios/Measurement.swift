@@ -1,9 +1,9 @@
 import Foundation
 import Workloads
 
-/// The times of one workload, a sample a round.
+/// The times of one workload, one sample per round.
 struct Series: Sendable {
-    /// Nanoseconds an operation.
+    /// Nanoseconds per operation.
     struct Sample {
         let onTheWall: Double
         let onTheProcessor: Double
@@ -11,14 +11,14 @@ struct Series: Sendable {
 
     let name: String
     let clock: Workload.Clock
-    /// In the order of the rounds.
+    /// The samples, in the order of the rounds.
     fileprivate(set) var samples: [Sample] = []
 
-    /// Nanoseconds an operation.
+    /// Nanoseconds per operation.
     var median: Double { middle(of: samples.map { $0.time(by: clock) }) }
 
-    /// How many times longer this takes than another workload of the same measurement: the median of what each round
-    /// says, since what disturbs a machine disturbs neighbors alike.
+    /// The time of this workload as a multiple of another one's: the median of each round's ratio, since a disturbance
+    /// of the machine affects neighbors alike.
     func ratio(to other: Series) -> Double {
         let clock: Workload.Clock = clock == .processor && other.clock == .processor ? .processor : .wall
         return middle(of: zip(samples, other.samples).map { $0.time(by: clock) / $1.time(by: clock) })
@@ -31,8 +31,8 @@ extension Series.Sample {
     }
 }
 
-/// Measures workloads in turn, a short batch each, round after round and from another beginning each time, so that a
-/// machine that is busy meanwhile slows all of them alike.
+/// Measures workloads in turn, a short batch each, round after round and with another first one each time, so that
+/// other work of the machine slows all of them alike.
 enum Measurement {
     private static let batch = Duration.milliseconds(5)
     private static let fewestRounds = 5
@@ -61,7 +61,7 @@ enum Measurement {
         return series
     }
 
-    /// How many operations fill a batch. Looking for it warms caches and branch predictors up.
+    /// The number of operations that fill a batch. The search warms up caches and branch predictors.
     private static func batchSize(of workload: Workload, _ clock: ContinuousClock) async throws -> Int {
         var times = 1
         if let prepare = workload.prepare {
@@ -72,8 +72,7 @@ enum Measurement {
         while true {
             let (start, processor) = (clock.now, processorTime())
             try await workload.run(times)
-            // What others did meanwhile on the machine must not pass for work: a batch would be too small, and its caches
-            // cold.
+            // Other work of the machine must not be counted: a batch would be too small, and its caches cold.
             let taken: Duration =
                 workload.clock == .processor
                 ? .nanoseconds(Int64(processorTime() - processor)) : start.duration(to: clock.now)

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Workloads
 
-/// A Python program that has been started and is told what to do, a line each time, and says a line when it is done.
+/// A running Python program that reads one command per line, and prints a line after each.
 final class PythonProcess: Sendable {
     private struct Pipes {
         let process: Process
@@ -10,11 +10,11 @@ final class PythonProcess: Sendable {
         let output: FileHandle
     }
 
-    /// The first line that it prints: what it is.
+    /// The first line that it prints, with its version.
     let version: String
     private let pipes: Mutex<Pipes>
 
-    /// Nil where the program ends before it has printed a line: for want of Python, or of a package.
+    /// Nil if the program ends before it has printed a line, because Python or a package is missing.
     /// - Parameter python: the interpreter, found along the path.
     init?(_ script: URL, _ arguments: [String] = [], python: String = "python3") throws {
         let (input, output) = (Pipe(), Pipe())
@@ -31,7 +31,7 @@ final class PythonProcess: Sendable {
                 process: process, input: input.fileHandleForWriting, output: output.fileHandleForReading))
     }
 
-    /// Tells it a line and waits until it has done what the line says.
+    /// Sends it a line and waits until it has done the work.
     func run(_ line: String) throws {
         try pipes.withLock { pipes in
             try pipes.input.write(contentsOf: Data("\(line)\n".utf8))

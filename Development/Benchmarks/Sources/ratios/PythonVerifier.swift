@@ -1,13 +1,13 @@
 import Foundation
 import Workloads
 
-/// Python cryptography's verifier, which is told how often to verify.
+/// Python cryptography's verifier, which reads how often to verify.
 struct PythonVerifier {
     private let process: PythonProcess
 
     var version: String { process.version }
 
-    /// Nil where there is no Python, or none with the package.
+    /// Nil if Python or the package is missing.
     init?(_ chain: ChainMaterial, in folder: URL) throws {
         var files: [String] = []
         for (index, der) in ([chain.root] + chain.presented).enumerated() {

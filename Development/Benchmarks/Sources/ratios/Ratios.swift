@@ -2,8 +2,8 @@ import Foundation
 import Holdfast
 import Workloads
 
-/// Measures Holdfast beside what it is compared with, in one run and in turn, and prints a Markdown table of ratios, each
-/// beside its target. `scripts/measure library` puts the table into docs/reference/measurements.md.
+/// Measures Holdfast and the libraries that it is compared with, in one run and in turn, and prints a Markdown table of
+/// ratios, each with its target. `scripts/measure library` puts the table into docs/reference/measurements.md.
 @main
 struct Ratios {
     private static let sections = [
@@ -20,7 +20,7 @@ struct Ratios {
 
     static func main() async throws {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        // What the program runs itself again for.
+        // The commands with which the program runs itself again.
         if arguments.count == 3, let entries = Int(arguments[1]) {
             let folder = URL(fileURLWithPath: arguments[2])
             switch arguments[0] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines of a Markdown table: two figures of one run, their ratio, and the target that the ratio has.
+/// Lines of a Markdown table: two figures of one run, their ratio, and its target.
 struct Report {
     private struct Line {
         let cells: [String]
@@ -14,9 +14,9 @@ struct Report {
         FileHandle.standardError.write(Data("measuring: \(title)\n".utf8))
     }
 
-    /// A workload beside the one that it is compared with.
+    /// A workload and the one that it is compared with.
     /// - Parameters:
-    ///   - target: the most that the ratio may be; nil where none was set.
+    ///   - target: the maximum ratio; nil if none was set.
     ///   - strictly: whether it must be below.
     mutating func compare(
         _ one: Series, with other: Series, name: String? = nil, target: Double? = nil, strictly: Bool = false
@@ -32,7 +32,7 @@ struct Report {
             ], isMet)
     }
 
-    /// A workload with a target of its own, in nanoseconds.
+    /// A workload with its own target, in nanoseconds.
     mutating func state(_ one: Series, name: String? = nil, below limit: Double? = nil) {
         let isMet = limit.map { one.median < $0 }
         add(
@@ -42,13 +42,13 @@ struct Report {
             ], isMet)
     }
 
-    /// A ratio that was found elsewhere.
+    /// A ratio from another measurement.
     mutating func state(_ name: String, ratio: Double, to other: String, target: Double) {
         let isMet = ratio <= target
         add([name, "", other, Self.number(ratio), "≤ " + Self.number(target), Self.verdict(isMet)], isMet)
     }
 
-    /// Anything else that was counted.
+    /// Any other counted figure.
     mutating func state(_ name: String, _ figure: String, target: String, isMet: Bool) {
         add([name, figure, "", "", target, Self.verdict(isMet)], isMet)
     }
@@ -63,7 +63,7 @@ struct Report {
         sections[sections.count - 1].lines.append(Line(cells: cells, isMet: isMet))
     }
 
-    /// How many targets are missed.
+    /// The number of missed targets.
     var missed: Int { sections.flatMap(\.lines).count { $0.isMet == false } }
 
     var markdown: String {

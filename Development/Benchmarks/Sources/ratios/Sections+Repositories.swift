@@ -1,11 +1,11 @@
 import Foundation
 import Workloads
 
-/// What is measured of repositories of pins.
+/// The measurements of repositories of pins.
 extension Sections {
     mutating func repositories() async throws {
         report.section("Refreshing a repository's metadata, HTTP on the loopback address")
-        // On a disk its speed would be measured: Holdfast has every file on the disk before it goes on.
+        // A disk's speed must not be measured: Holdfast waits until every file is on the disk.
         let memory = Self.memory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: memory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: memory) }
@@ -64,7 +64,7 @@ extension Sections {
             ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
     }
 
-    /// The Python that `scripts/python tuf` makes, or the one that the environment names.
+    /// The Python that `scripts/python tuf` installs, or the one that the environment names.
     private func pythonTUF() throws -> PythonProcess? {
         let script = folder.appending(path: "tuf_refresher.py")
         try Data(PackageResources.tuf_refresher_py).write(to: script)

@@ -1,12 +1,12 @@
 import Foundation
 import Workloads
 
-/// What is measured, and which figures are compared. The targets are those of the design.
+/// The measurements, and the compared figures. The targets are those of the design.
 struct Sections {
     var report = Report()
-    /// The versions of what Holdfast is compared with.
+    /// The versions of the libraries that Holdfast is compared with.
     var versions: [String] = []
-    /// Long enough that a median of it says something on a machine that does nothing else.
+    /// The time of a measurement, long enough for a stable median on an idle machine.
     let time: Duration
     let folder: URL
 
@@ -176,7 +176,7 @@ struct Sections {
     /// The ratio of the list to bare verifications in this process, which `lists` gives one core.
     static func listRatio(for time: Duration) async throws -> Double {
         let list = try StoreWorkloads.SignedList(entries: 10_000)
-        // Several threads take turns on the one core, so that the time of the processor is the time that it takes.
+        // Several threads take turns on the one core, so that the processor time is the elapsed time.
         let verification = Workload("list", clock: .processor, repeating: try list.verification().run)
         let found = try await Measurement.run([try list.bareVerifications(), verification], for: time)
         return found[1].ratio(to: found[0])

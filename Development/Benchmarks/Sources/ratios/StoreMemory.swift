@@ -1,7 +1,7 @@
 import Foundation
 import Workloads
 
-/// What a process grows by when it takes in a store, measured in one that has done nothing else.
+/// The growth of a process that loads a store, measured in one that has done nothing else.
 enum StoreMemory {
     /// Runs this program again: once to write the list, once to read it and to measure there.
     static func measureInChildren(entries: Int, in folder: URL) throws -> Int {
@@ -11,9 +11,9 @@ enum StoreMemory {
         return bytes
     }
 
-    /// Bytes that stay resident for a store of so many entries.
+    /// Bytes that stay resident for a store of this number of entries.
     static func measure(entries: Int, in folder: URL) async throws -> Int {
-        // A small store first, so that what every store needs once is not counted.
+        // Load a small store first, so that the one-time cost of every store is not counted.
         let small = StoredList(entries: 10, in: folder.appending(path: "small"))
         try await small.write()
         let other = try small.read()
@@ -23,7 +23,7 @@ enum StoreMemory {
         return withExtendedLifetime((other, store)) { after - before }
     }
 
-    /// Bytes that stay resident for a revocation list of so many entries, beside its DER.
+    /// Bytes that stay resident for a revocation list of this number of entries, in addition to its DER.
     static func measureRevocationList(entries: Int) throws -> Int {
         let small = try RevocationListWorkloads(entries: 10).read()
         let workloads = try RevocationListWorkloads(entries: entries)

@@ -3,8 +3,8 @@ import Foundation
 @testable import Holdfast
 @testable import HoldfastTUF
 
-/// A repository's bundle: what is read is within its limits and is written as it was read, and what nobody signed proves
-/// nothing.
+/// A repository's bundle: it is within its limits and is written as it was read, and a bundle without valid signatures
+/// proves nothing.
 func examineBundle(_ input: [UInt8]) {
     let settings = TUFSettings()
     guard let bundle = try? RepositoryBundle(input, maximumBytes: 1 << 20) else { return }
@@ -18,7 +18,7 @@ func examineBundle(_ input: [UInt8]) {
         memory == bundle.metadata || input.count > TUFSettings.pythonTUF.timestampBytes,
         "a client's memory is the bundle's metadata")
     guard let root = bundle.roots.first else { return }
-    // The first root, whoever signed it, as the app's own: reading on must end.
+    // Use the first root as the app's own, even without valid signatures: reading on must end.
     let proof = BundleProof(trustedRoot: root, target: "pins.json", settings: settings)
     guard let proved = try? proof.proved(bundle, at: .beforeAnyExpiration) else { return }
     require(proved.pins == bundle.pins, "what is proved is what the bundle has")

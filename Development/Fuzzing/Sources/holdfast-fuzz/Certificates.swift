@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Holdfast
 
-/// Reads a certificate and everything of it that is otherwise read only when a rule asks.
+/// Reads a certificate and all its parts that are otherwise read only when a rule needs them.
 func examineCertificate(_ input: [UInt8]) {
     guard let certificate = try? X509Certificate(der: input) else { return }
     readEverything(of: certificate)

@@ -2,10 +2,10 @@ import Foundation
 
 @testable import Holdfast
 
-/// A root, an authority with name constraints below it, and a server's certificate: what nobody but they signed is
-/// never accepted.
+/// A root, an authority with name constraints below it, and a server's certificate: only certificates that they signed
+/// are ever accepted.
 ///
-/// An input is an octet of options, then certificates behind two octets of length each.
+/// An input is a byte of options, then certificates, each after its length in two bytes.
 struct ChainScene {
     static let shared = ChainScene()
 
@@ -16,7 +16,7 @@ struct ChainScene {
     let host: DialedHost
     let time = Date(timeIntervalSince1970: 1_800_000_000)
 
-    /// Whom a list has to name to say anything about the chain.
+    /// The issuers that a list must name to apply to the chain.
     let issuers: [DistinguishedName]
 
     private init() {
@@ -88,7 +88,7 @@ struct ChainScene {
         }
     }
 
-    /// Pins alone decide: nothing but the pinned leaf, or what the pinned authority signed, is trusted.
+    /// Only pins are used: only the pinned leaf, or a certificate that the pinned authority signed, is trusted.
     private func judgePinned(_ presented: PresentedChain) {
         guard let pins = try? PinSet(pins: [Pin.publicKey(of: chain[1])]),
             let policy = try? PinnedPolicy(host: HostPattern(host), pins: pins, certificatePinOnly: true)

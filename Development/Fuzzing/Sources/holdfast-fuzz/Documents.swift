@@ -6,7 +6,7 @@ private struct AnySignature: SignatureVerifying {
     func isValid(signature: [UInt8], for message: [UInt8]) -> Bool { true }
 }
 
-/// Documents as they are read once their signatures are good, and what a store has kept.
+/// Documents in the form after their signature check, and stored data of a store.
 func examineDocument(_ input: [UInt8]) {
     let data = Data(input)
     let limits = DocumentLimits(bytes: 65_536, entries: 100)
@@ -23,7 +23,7 @@ func examineDocument(_ input: [UInt8]) {
         require(isJSON(input), "an answer is JSON")
     }
     if let record = StoredRecord(data) { require(StoredRecord(record.data) == record, "a record is kept as it was") }
-    // The digest keeps a fuzzer out; with it, what stands before it is read.
+    // The digest stops a fuzzer; with it, the data before it are read.
     if let record = StoredRecord(data.withDigest) { require(StoredRecord(record.data) == record, "a record is kept") }
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What libFuzzer calls for each input. `HOLDFAST_FUZZ_TARGET` names the reader that gets it.
+/// The function that libFuzzer calls for each input. `HOLDFAST_FUZZ_TARGET` names the reader that gets it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.selected.examine(Array(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
 }
 
-/// A reader of untrusted input, and what must hold whatever it gets.
+/// A reader of untrusted input, with the conditions that must hold for any input.
 enum FuzzTarget: String, CaseIterable {
     case certificate, publicKeyInfo, chain, host, pin, propertyList, document, message, certificateFile, revocationList,
         pinFile, metadata, bundle, logList, timestamps
@@ -43,7 +43,7 @@ enum FuzzTarget: String, CaseIterable {
     }
 }
 
-/// Ends the run with a finding where something that must hold does not.
+/// Ends the run with a finding if a condition does not hold.
 func require(_ holds: Bool, _ what: @autoclosure () -> String) {
     guard !holds else { return }
     FileHandle.standardError.write(Data("DOES NOT HOLD: \(what())\n".utf8))

@@ -1,4 +1,4 @@
-/// A chain made for fuzzing, in Base64; its private keys were thrown away.
+/// A chain made for fuzzing, in Base64; its private keys were deleted.
 enum Fixture {
     static let leaf =
         "MIICWjCCAgCgAwIBAgICVngwCgYIKoZIzj0EAwIwLTERMA8GA1UECgwISG9sZGZhc3QxGDAWBgNVBAMMD0Z1enppbmcgSXNzdWlu"

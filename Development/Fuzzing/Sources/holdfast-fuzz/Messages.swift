@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Holdfast
 
-/// Signed messages (CMS) and what a trust server signs, as they are read before anybody's signature is asked for.
+/// Signed messages (CMS) and a trust server's signed content, as they are read before any signature is verified.
 func examineMessage(_ input: [UInt8]) {
     if let der = try? CMSEncoding.der(of: input) {
         require((try? CMSEncoding.der(of: der)) == der, "DER stays as it is")

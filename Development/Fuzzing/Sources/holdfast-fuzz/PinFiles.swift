@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Holdfast
 
-/// A pin file: what is read is within its limits, can be used, and is written as it was read.
+/// A pin file: it is within its limits, can be used, and is written as it was read.
 func examinePinFile(_ input: [UInt8]) {
     let file: PinFile
     do throws(PinFileError) {

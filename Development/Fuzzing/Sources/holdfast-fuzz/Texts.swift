@@ -35,7 +35,7 @@ func examineHost(_ input: [UInt8]) {
     require(index.isEmpty, "what is removed is gone")
 }
 
-/// One pin a line; a key in Base64 as the published systems write it.
+/// One pin per line; a key in Base64 as the published systems write it.
 func examinePin(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     var pins: [Pin] = []

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Holdfast
 
-/// A log list as it is read once its signature is good.
+/// A log list, as it is read after its signature check.
 func examineLogList(_ input: [UInt8]) {
     let list: TransparencyLogList
     do throws(DocumentError) {
@@ -21,7 +21,7 @@ func examineLogList(_ input: [UInt8]) {
     }
 }
 
-/// The value of the extension that holds timestamps.
+/// The value of the extension with timestamps.
 func examineTimestamps(_ input: [UInt8]) {
     guard let readings = try? SignedCertificateTimestamp.readAll(0..<input.count, of: input) else { return }
     let scene = ChainScene.shared

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A chain whose octets never change, so that what it takes to judge it does not either: P-256 throughout, made once with
-/// openssl, its private keys thrown away. It is validated at a time of its own and does not expire.
+/// A chain whose bytes never change, so that the work of its evaluation does not change either: P-256 throughout, made
+/// once with openssl, its private keys deleted. It is validated at a fixed time and does not expire.
 enum CountedChain {
     static let host = "www.example.com"
     /// Unix seconds within the validity of all three.

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// Does one thing a given number of times and nothing else, for scripts/measure instructions to count what it takes. For
+/// Repeats only one operation a given number of times, so that scripts/measure instructions can count its cost. For
 /// Holdfast's own developers.
 @main
 struct InstructionCounter {

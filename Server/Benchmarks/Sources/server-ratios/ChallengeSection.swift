@@ -5,13 +5,13 @@ import HoldfastSigning
 
 @testable import HoldfastServer
 
-/// What a challenge answer costs the server beside one signature, which it cannot do without.
+/// The cost of a challenge answer compared to one signature, which is its minimum.
 struct ChallengeSection {
     private let settings: BenchmarkSettings
     private let folder: URL
 
     private static let challenge = "AAECAwQFBgcICQoLDA0ODw=="
-    /// As many as an app with a few hosts has.
+    /// The number of entries of an app with a few hosts.
     private static let entries = 10
 
     init(_ settings: BenchmarkSettings, _ folder: URL) {
@@ -61,7 +61,7 @@ struct ChallengeSection {
             key: key)
     }
 
-    /// A signature of swift-crypto over as many bytes as the server signs, in this run, with nothing else.
+    /// A signature by swift-crypto over as many bytes as the server signs, in this run, with nothing else.
     private func bareSignature(_ app: PublishedSnapshot.App) throws -> Double {
         let key = P256.Signing.PrivateKey()
         let message = [UInt8](repeating: 0x61, count: Self.challenge.utf8.count + 40 + app.parts.fingerprints.count)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Who runs on which processor: what answers has one to itself, and what asks has another. Otherwise a figure says how the
-/// kernel happened to divide both between the two.
+/// Assigns processors: the answering process has one to itself, and the asking process has another. Otherwise a figure
+/// depends on how the kernel divides both between the two.
 enum Cores {
-    /// The first, for whatever answers.
+    /// The first, for answering processes.
     private static let answering = "0"
-    /// The last, for whatever asks.
+    /// The last, for asking processes.
     static var asking: String { "\(ProcessInfo.processInfo.processorCount - 1)" }
 
-    /// Runs a closure while this process, with all its threads and what it starts, has one processor.
+    /// Runs a closure while this process, with all its threads and child processes, has one processor.
     static func apart(in folder: URL, _ body: () async throws -> Void) async throws {
         try await keep(on: answering, in: folder)
         try await body()

@@ -1,7 +1,7 @@
 import Foundation
 import HoldfastServer
 
-/// What published documents cost beside nginx, which serves the same bytes from a file.
+/// The cost of published documents compared to nginx, which serves the same bytes from a file.
 struct DocumentSection {
     private let settings: BenchmarkSettings
     private let folder: URL

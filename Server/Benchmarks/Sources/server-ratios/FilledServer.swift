@@ -5,17 +5,17 @@ import HoldfastTesting
 
 @testable import HoldfastServer
 
-/// A server's folder with many apps, each with something published: what people and gates would take days for, written
-/// in a few transactions. Approvals, keys and the audit are real, since the server verifies them when it starts.
+/// A server's folder with many apps, each with a publication: people and gates would need days for it, and here a few
+/// transactions write it. Approvals, keys and the audit are real, since the server verifies them when it starts.
 struct FilledServer {
-    /// What each app has.
+    /// The data of each app.
     struct Shape {
         let apps: Int
         /// The hosts that its content names.
         let hosts: @Sendable (_ app: Int) throws -> [ContentHost]
-        /// The hosts that are watched.
+        /// The monitored hosts.
         var watched: @Sendable (_ app: Int) throws -> [CatalogHost] = { _ in [] }
-        /// DER of the anchors of its clients; one that nothing here ends at if none is named.
+        /// DER of the anchors of its clients; if none is named, one that no chain here ends at.
         var anchors: [[UInt8]] = []
         /// The bytes of its list; nil for none.
         var list: (@Sendable (_ app: Int) -> [UInt8])?
@@ -25,14 +25,14 @@ struct FilledServer {
     private let approvers: [ApproverPrivateKey]
 
     private static let names = ["alice", "bob"]
-    /// Smaller transactions copy what is known too often, larger ones keep too much in memory.
+    /// Smaller transactions copy the known data too often, larger ones keep too much in memory.
     private static let appsAtOnce = 100
     static let life: Int64 = 180 * 86_400
 
     static func name(_ app: Int) throws -> AppName { try AppName("app-\(app)") }
 
     /// Makes a folder, and fills it.
-    /// - Parameter database: where its data go; nil for the folder.
+    /// - Parameter database: the destination of its data; nil for the folder.
     init(
         in folder: URL, _ shape: Shape, clock: any WallClock, database: PostgreSQLAddress? = nil
     ) async throws {
@@ -59,7 +59,7 @@ struct FilledServer {
         await open.engine.close()
     }
 
-    /// Proposes for apps, whatever the gates say of them, what approvers agree to.
+    /// Proposes changes of apps in spite of the gates, and lets approvers agree to them.
     /// - Returns: the changes.
     func approvedChanges(of apps: Range<Int>, clock: any WallClock) async throws -> [RandomID] {
         let open = try await folder.open(clock: clock)
@@ -85,7 +85,7 @@ struct FilledServer {
         return changes
     }
 
-    /// What is written for an app, made beforehand.
+    /// The data to write for an app, made beforehand.
     private func plan(
         _ number: Int, _ shape: Shape, _ genesis: ApproverStatement, _ secret: SigningSecret, _ now: Int64
     ) throws -> Plan {
@@ -111,7 +111,7 @@ struct FilledServer {
     }
 }
 
-/// Everything about one app.
+/// All data of one app.
 private struct Plan: Sendable {
     let app: AppName
     let settings: AppSettings

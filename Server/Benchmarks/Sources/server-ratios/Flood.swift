@@ -1,9 +1,9 @@
 import Foundation
 
-/// Offers reports at a rate, whether or not the server takes them. wrk waits for each answer before it sends again, and so
-/// offers only as much as is taken; whoever wants to do harm does not wait.
+/// Sends reports at a rate, whether or not the server accepts them. wrk waits for each answer before it sends again,
+/// and so sends only as many as are accepted; an attacker does not wait.
 ///
-/// It runs in a process of its own: `server-ratios flood PORT RATE SECONDS FILE`.
+/// It runs in a separate process: `server-ratios flood PORT RATE SECONDS FILE`.
 struct Flood {
     private let port: UInt16
     private let rate: Double
@@ -11,7 +11,7 @@ struct Flood {
     private let requests: [[UInt8]]
 
     private static let connections = 64
-    /// From so many networks, as a proxy has them.
+    /// The number of client networks, as a proxy reports them.
     private static let networks = 512
 
     init(port: UInt16, rate: Double, seconds: Double, body: [UInt8]) {
@@ -33,16 +33,16 @@ struct Flood {
         }
     }
 
-    /// What became of the reports.
+    /// The outcome of the reports.
     struct Result {
         /// Per second.
         var offered = 0.0
-        /// Those that left, per second; the others found a connection that the server does not read.
+        /// Reports that were sent, per second; the others found a connection that the server does not read.
         var sent = 0.0
 
         init() {}
 
-        /// Reads what ``Flood/run()`` writes.
+        /// Reads the output of ``Flood/run()``.
         init(_ text: String) throws {
             let numbers = text.split(separator: " ").compactMap { Double($0.trimmingCharacters(in: .newlines)) }
             guard numbers.count == 2 else { throw BenchmarkError("flood: \(text)") }
@@ -50,13 +50,13 @@ struct Flood {
         }
     }
 
-    /// One connection, and what of a request it could not send yet.
+    /// One connection, and the unsent part of a request.
     private struct Connection {
         var descriptor: Int32
         var rest: ArraySlice<UInt8> = []
     }
 
-    /// Offers them.
+    /// Sends the reports.
     func run() -> Result {
         signal(SIGPIPE, SIG_IGN)
         var connections = (0..<Self.connections).map { _ in Connection(descriptor: connected()) }
@@ -84,7 +84,7 @@ struct Flood {
         return result
     }
 
-    /// Sends what is left of a request, and throws answers away.
+    /// Sends the rest of a request, and discards answers.
     private func tend(_ connection: inout Connection) {
         var scratch = [UInt8](repeating: 0, count: 16_384)
         var count = 0

@@ -10,7 +10,7 @@ enum ForeignProgram {
         return found
     }
 
-    /// Runs it to its end, and returns what it printed.
+    /// Runs it to its end, and returns its output.
     static func run(_ name: String, _ arguments: [String], in folder: URL) async throws -> String {
         let file = folder.appending(path: "output-\(UUID().uuidString)")
         try Data().write(to: file)
@@ -32,7 +32,7 @@ enum ForeignProgram {
     }
 }
 
-/// A process that runs beside this one, until it is ended.
+/// A process that runs concurrently with this one, until it is ended.
 final class RunningProcess: Sendable {
     private let process: Mutex<Process>
     let id: Int32

@@ -3,7 +3,7 @@ import Holdfast
 
 @testable import HoldfastServer
 
-/// How soon a server with many apps answers after its start, and what memory it needs.
+/// The time until a server with many apps answers after its start, and its memory.
 struct LargeSection {
     private let settings: BenchmarkSettings
     private let folder: URL
@@ -48,7 +48,7 @@ struct LargeSection {
         report.state("first list after the start", Report.time(listed), target: "< 1 s", isMet: listed < 1)
         report.state(
             "first challenge answer after the start", Report.time(challenged), target: "< 1 s", isMet: challenged < 1)
-        // The first round, and the documents that are compressed after it, are over by then.
+        // By then the first round has ended, and the documents after it are compressed.
         try await Task.sleep(for: .seconds(15))
         let memory = try ProcessorTime.memory(of: server.id)
         let mebibytes = Double(memory) / 1_048_576
@@ -98,7 +98,7 @@ struct LargeSection {
         }
     }
 
-    /// As many bytes as a signed list has. Nobody verifies it here: a hundred thousand signatures would be made for nothing.
+    /// The number of bytes of a signed list. It is not verified here, so a hundred thousand signatures are not needed.
     private static func list(_ app: Int, until end: Int64) -> [UInt8] {
         let entries = (0..<hosts).flatMap { host in
             (0..<certificates).map { number in

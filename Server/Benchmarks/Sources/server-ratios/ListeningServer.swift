@@ -7,7 +7,7 @@ import NIOPosix
 
 @testable import HoldfastServer
 
-/// A public listener in this process, whose processor time getrusage can tell.
+/// A public listener in this process, so that getrusage measures its processor time.
 enum ListeningServer {
     static let quiet = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
 
@@ -18,7 +18,7 @@ enum ListeningServer {
     static func run(
         _ snapshot: PublishedSnapshot, reports: ReportInbox? = nil, _ body: (_ port: Int) async throws -> Void
     ) async throws {
-        // Clients of many networks are behind a proxy here: a source has a rate for reports.
+        // Clients of many networks are behind a proxy here: each source has its own rate for reports.
         let loopback = try TrustedProxies([AddressBlock("127.0.0.0/8")])
         var settings = try ListenerSettings(port: 0, proxies: reports == nil ? .none : loopback)
         settings.limits.requestsPerConnection = .max

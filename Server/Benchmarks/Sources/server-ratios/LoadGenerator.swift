@@ -1,11 +1,11 @@
 import Foundation
 
-/// wrk: it asks from another process, on another core.
+/// wrk: it sends requests from another process, on another core.
 struct LoadGenerator {
     let folder: URL
     let seconds: Int
 
-    /// What it found.
+    /// The result of a run.
     struct Result {
         let requests: Int
         let perSecond: Double
@@ -13,19 +13,19 @@ struct LoadGenerator {
         let p99: Double
     }
 
-    /// Asks an address again and again, on some connections that stay open.
-    /// - Throws: ``BenchmarkError`` if anything but 200 was answered.
+    /// Requests an address repeatedly, on some connections that stay open.
+    /// - Throws: ``BenchmarkError`` if any answer was not 200.
     func load(_ url: String, connections: Int = 32, headers: [String] = []) async throws -> Result {
         let text = try await run(["-c\(connections)"] + headers.flatMap { ["-H", $0] } + [url])
         guard !text.contains("Non-2xx") else { throw BenchmarkError(text) }
         return try Self.result(text)
     }
 
-    /// Offers reports at a rate, from another process on the processor of whatever asks, which comes first there.
+    /// Sends reports at a rate, from another process on the processor of asking processes, which have priority there.
     func flood(_ body: [UInt8], port: Int, rate: Double) async throws -> Flood.Result {
         let content = folder.appending(path: "post.json")
         try Data(body).write(to: content)
-        // It runs in another folder, where the name that this program was called by may mean nothing.
+        // It runs in another folder, where this program's relative name may be invalid.
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let words =
             ["chrt", "-i", "0", "taskset", "-c", Cores.asking, program]

@@ -2,13 +2,13 @@ import Foundation
 
 @testable import HoldfastServer
 
-/// PostgreSQL on loopback with data of its own, which counts statements. It writes to the disk as it does for operators.
+/// PostgreSQL on loopback with separate data, which counts statements. It writes to the disk as it does for operators.
 struct Postgres {
     let port: Int
     private let folder: URL
     private let process: RunningProcess
 
-    /// It does not run for root.
+    /// The user to run as, because it does not run as root.
     private static let nobody = 65_534
 
     static func start(in parent: URL) async throws -> Postgres {
@@ -51,7 +51,7 @@ struct Postgres {
         return try PostgreSQLAddress("postgresql://holdfast@127.0.0.1:\(port)/\(name)")
     }
 
-    /// Runs statements, and gives what they print.
+    /// Runs statements, and returns their output.
     func run(_ sql: String, in database: String = "postgres") async throws -> String {
         try await ForeignProgram.run(
             "psql",
@@ -62,7 +62,7 @@ struct Postgres {
             in: folder)
     }
 
-    /// The number that a statement gives.
+    /// The number that a statement returns.
     func value(_ sql: String, in database: String = "postgres") async throws -> Int {
         let text = try await run(sql, in: database).trimmingCharacters(in: .whitespacesAndNewlines)
         guard let number = Int(text) else { throw BenchmarkError("\(sql) gives \(text)") }

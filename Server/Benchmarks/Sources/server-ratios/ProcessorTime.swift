@@ -2,7 +2,7 @@ import Foundation
 
 /// The processor time of processes, user and system together, in seconds.
 enum ProcessorTime {
-    /// That of this process (getrusage).
+    /// The time of this process (getrusage).
     static var own: Double {
         var usage = rusage()
         // RUSAGE_SELF, which Glibc has as an enumeration and others as a number.
@@ -10,10 +10,10 @@ enum ProcessorTime {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// That of another process, in steps of ten milliseconds (proc(5)).
+    /// The time of another process, in steps of ten milliseconds (proc(5)).
     static func of(_ process: Int32) throws -> Double {
         let text = try String(contentsOf: URL(filePath: "/proc/\(process)/stat"), encoding: .utf8)
-        // The name in parentheses may have anything.
+        // The name in parentheses may contain any character.
         guard let end = text.lastIndex(of: ")") else { throw BenchmarkError("/proc/\(process)/stat cannot be read") }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {

@@ -4,14 +4,14 @@ import HoldfastTesting
 
 @testable import HoldfastServer
 
-/// What one, two and three machines on one PostgreSQL get done, all of them on this machine: they share its processors, so
-/// the figures say what sharing the work costs, and not what more machines bring.
+/// The throughput of one, two and three machines on one PostgreSQL, all of them on this machine: they share its
+/// processors, so the figures show the cost of sharing the work, and not the gain of more machines.
 struct ReplicaSection {
     private let settings: BenchmarkSettings
     private let folder: URL
     private let clock = SystemWallClock()
 
-    /// How many changes are published by how many machines.
+    /// The number of published changes per number of machines.
     private static let changes = 30
 
     init(_ settings: BenchmarkSettings, _ folder: URL) {
@@ -19,7 +19,7 @@ struct ReplicaSection {
         self.folder = folder
     }
 
-    /// A machine that serves.
+    /// A serving machine.
     private struct Machine {
         let folder: URL
         let process: RunningProcess
@@ -38,7 +38,7 @@ struct ReplicaSection {
 
     // MARK: Machines
 
-    /// Has some serve while a closure runs.
+    /// Lets some machines serve while a closure runs.
     private func withMachines<Value>(
         _ count: Int, of filled: FilledServer, _ options: [String], _ program: URL,
         _ body: ([Machine]) async throws -> Value
@@ -124,9 +124,9 @@ struct ReplicaSection {
         }
     }
 
-    /// All hosts are due, and are looked at.
+    /// All hosts are due, and are probed.
     private func round(_ postgres: Postgres) async throws -> (elapsed: Double, statements: Int, rows: Int) {
-        // What a start reads is over by then.
+        // By then the reads of the start have ended.
         try await Task.sleep(for: .seconds(10))
         _ = try await postgres.run("SELECT pg_stat_statements_reset();")
         let begin = ContinuousClock.now
@@ -138,7 +138,7 @@ struct ReplicaSection {
         return (elapsed, try await asked("calls", postgres), try await asked("rows", postgres))
     }
 
-    /// What machines have asked the database since the figures were reset.
+    /// The statements of machines in the database since the figures were reset, or their rows.
     private func asked(_ column: String, _ postgres: Postgres) async throws -> Int {
         try await postgres.value(
             """
@@ -155,7 +155,7 @@ struct ReplicaSection {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         let database = try await postgres.database("published")
         let end = ListeningServer.now + FilledServer.life
-        // Three rounds, and one more change for the machine that follows after the kill.
+        // Three rounds, and one more change for the machine that takes over after the kill.
         let apps = 3 * Self.changes + 2
         @Sendable func names(_ app: Int) -> [String] { (0..<2).map { "h\($0).app-\(app).example" } }
         let shape = FilledServer.Shape(

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Lines of a Markdown table, as those of the main package's benchmarks.
+/// Lines of a Markdown table, like those of the main package's benchmarks.
 struct Report {
     private var lines: [String] = []
-    /// How many targets are missed.
+    /// The number of missed targets.
     private(set) var missed = 0
 
     mutating func section(_ title: String) { lines.append("| **\(title)** | | | | | |") }
 
-    /// A figure beside the one that it is compared with, by a ratio.
+    /// A figure compared to another one, by a ratio.
     /// - Parameters:
-    ///   - most: the most that the ratio may be; nil for a ratio that is only reported.
-    ///   - least: the least that it may be.
+    ///   - most: the maximum ratio; nil for a ratio that is only reported.
+    ///   - least: the minimum ratio.
     mutating func compare(
         _ what: String, _ figure: String, beside other: String, ratio: Double, most: Double? = nil,
         least: Double? = nil
@@ -21,7 +21,7 @@ struct Report {
         add([what, figure, other, Self.number(ratio), target], isMet)
     }
 
-    /// A figure with a target of its own, or none.
+    /// A figure with its own target, or none.
     mutating func state(_ what: String, _ figure: String, target: String = "", isMet: Bool? = nil) {
         add([what, figure, "", "", target], isMet)
     }
@@ -39,7 +39,7 @@ struct Report {
 
     static func number(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
 
-    /// A time in seconds, as people read it.
+    /// A time in seconds, for people.
     static func time(_ seconds: Double) -> String {
         switch seconds {
         case ..<1e-3: String(format: "%.1f µs", seconds * 1e6)

@@ -5,24 +5,24 @@ import NIOCore
 
 @testable import HoldfastServer
 
-/// How many reports of clients one core reads and counts, and what ten times as many do to those who ask for documents and
-/// challenge answers.
+/// The number of clients' reports that one core reads and counts, and the effect of ten times as many on requests for
+/// documents and challenge answers.
 struct ReportSection {
     private let settings: BenchmarkSettings
     private let folder: URL
 
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
     private static let host = "api.example.com"
-    /// What the server has to be able to read on one core.
+    /// Minimum number of reports that the server must read on one core.
     private static let leastCapacity = 2_000.0
-    /// How much slower the others may become.
+    /// Maximum slowdown of the other requests.
     private static let maximumSlower = 1.5
-    /// How many times C are offered.
+    /// The flood, as a multiple of C.
     private static let leastOffered = 10.0
-    /// How often both are measured, one after the other: of an odd number there is one in the middle, which whatever else
-    /// the machine does for a moment leaves alone.
+    /// The number of measurements of both, one after the other. An odd number has a middle one, which other work of the
+    /// machine hardly disturbs.
     private static let pairs = 5
-    /// How much more memory there may be after two minutes than after one.
+    /// Maximum growth of memory from the first minute to the second.
     private static let maximumGrowth = 1.05
 
     init(_ settings: BenchmarkSettings, _ folder: URL) {
@@ -79,7 +79,7 @@ struct ReportSection {
         }
     }
 
-    /// What somebody got without reports, and right afterwards beside them.
+    /// The results without reports, and right afterward with them.
     private struct Pair {
         let alone: LoadGenerator.Result
         let beside: LoadGenerator.Result
@@ -104,14 +104,14 @@ struct ReportSection {
             "reports that the network took, in a second", String(format: "%.0f", median(\.flood.sent)))
     }
 
-    /// Offers reports for a minute.
-    /// - Returns: the memory that this process has then, in bytes.
+    /// Sends reports for a minute.
+    /// - Returns: the memory of this process afterward, in bytes.
     private func flood(_ body: [UInt8], _ port: Int, rate: Double) async throws -> Int {
         _ = try await LoadGenerator(folder: folder, seconds: 60).flood(body, port: port, rate: rate)
         return try ProcessorTime.memory(of: getpid())
     }
 
-    /// What reading and counting takes of a processor, in seconds.
+    /// The processor time for reading and counting, in seconds.
     private func cost(of body: [UInt8]) throws -> Double {
         let (app, hosts) = (try AppName("bank"), ReportHosts([(Self.host, 443)]))
         var tally = ReportTally()
@@ -137,7 +137,7 @@ struct ReportSection {
         }
     }
 
-    /// Reads and counts what waits, as the server does, and writes nothing down.
+    /// Reads and counts pending reports, as the server does, and stores nothing.
     private static func read(_ inbox: ReportInbox) async {
         var tally = ReportTally()
         for await _ in inbox.intake.arrivals {
@@ -149,7 +149,7 @@ struct ReportSection {
         }
     }
 
-    /// What HoldfastReports sends with a chain.
+    /// The body of a report by HoldfastReports with a chain.
     private static func body() throws -> String {
         let certificate = try TrustServerKey(customer: "gcx", kind: .p256, at: SystemWallClock().now).certificate
         let pem = PEMText.block("CERTIFICATE", of: Array(certificate)).replacing("\n", with: "\\n")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures the pin server beside what it is compared with, in one run, and prints a table.
+/// Measures the pin server and the programs that it is compared with, in one run, and prints a table.
 @main
 enum ServerRatios {
     private static let usage = """
@@ -46,7 +46,7 @@ enum ServerRatios {
 }
 
 extension ServerRatios {
-    /// What ``LoadGenerator/flood(_:to:rate:)`` starts.
+    /// The part that ``LoadGenerator/flood(_:to:rate:)`` starts.
     fileprivate static func flood(_ arguments: ArraySlice<String>) throws {
         let words = Array(arguments)
         guard words.count == 4, let port = UInt16(words[0]), let rate = Double(words[1]),
@@ -58,7 +58,7 @@ extension ServerRatios {
     }
 }
 
-/// What to measure.
+/// The sections to measure, and their settings.
 struct BenchmarkSettings {
     enum Section: String, CaseIterable {
         case challenges, documents, large, watching, reports, replicas
@@ -100,7 +100,7 @@ struct BenchmarkSettings {
     }
 }
 
-/// Why nothing could be measured.
+/// The reason why a measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

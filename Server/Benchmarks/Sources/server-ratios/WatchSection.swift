@@ -5,7 +5,7 @@ import HoldfastTesting
 
 @testable import HoldfastServer
 
-/// How long the watcher takes for hosts on loopback, beside a loop of openssl that asks each once and reads its certificate.
+/// The time of the watcher for hosts on loopback, compared to a loop of openssl that reads each one's certificate once.
 struct WatchSection {
     private let settings: BenchmarkSettings
     private let folder: URL
@@ -61,7 +61,7 @@ struct WatchSection {
         return (nginx, root, leaf)
     }
 
-    /// Looks at all hosts once, as `serve` does.
+    /// Probes all hosts once, as `serve` does.
     private func round(
         _ hosts: Int, _ port: Int, _ root: TestAuthority, _ leaf: TestCertificate
     ) async throws -> (hosts: Int, elapsed: Double, processor: Double) {
@@ -94,7 +94,7 @@ struct WatchSection {
         return (hosts, spent.0, spent.1)
     }
 
-    /// Apps with hosts, all of which show what is published.
+    /// Apps with hosts, all of which present the published chain.
     static func shape(
         _ hosts: Int, _ port: Int, _ root: TestAuthority, _ leaf: TestCertificate, _ clock: SystemWallClock
     ) throws -> FilledServer.Shape {

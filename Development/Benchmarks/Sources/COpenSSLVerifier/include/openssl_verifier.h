@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Anchors, parsed once, as a process that verifies keeps them.
+/// Anchors, parsed once, as in a long-running process.
 typedef struct openssl_verifier openssl_verifier;
 
 /// Makes a verifier that trusts one root (DER); NULL if it cannot be parsed.
@@ -26,5 +26,5 @@ openssl_revocation_list *openssl_revocation_list_new(const uint8_t *list, size_t
 
 void openssl_revocation_list_free(openssl_revocation_list *list);
 
-/// 1 if the list has the positive serial number, given in big-endian octets, and 0 if not.
+/// 1 if the list has the positive serial number, in big-endian bytes, and 0 if not.
 int openssl_revocation_list_lists(const openssl_revocation_list *list, const uint8_t *serial, size_t length);
