@@ -17,8 +17,13 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InferIsolatedConformances"),
     ]
 
+func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
 func holdfast(_ product: String) -> Target.Dependency { .product(name: product, package: "holdfast") }
 
+let publishing = holdfast("HoldfastPublishing")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
@@ -36,7 +41,13 @@ let package = Package(
     name: "holdfast-server",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "HoldfastServer", targets: ["HoldfastServer"])
+        // For the benchmarks alone.
+        .library(
+            name: "HoldfastServer",
+            targets: [
+                "HoldfastServer", "HostMonitoring", "PinChanges", "PinPublication", "PublicAPI", "ServerApprovals",
+                "ServerFoundation", "ServerHTTP", "ServerImport", "ServerModel", "ServerStore", "ServerWeb",
+            ])
     ],
     dependencies: [
         .package(name: "holdfast", path: "..", traits: ["Services"]),
@@ -55,70 +66,101 @@ let package = Package(
         // Loads libpq when a database is named.
         .target(name: "CLibPQ"),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(
-            name: "HoldfastServer",
-            dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"), holdfast("HoldfastNIO"),
-                crypto, cryptoExtras, configuration, hummingbirdCore, logging, serviceLifecycle, unixSignals,
-                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, mustache, "CLibPQ", "CSQLite", "CZlib",
+        // From the bottom: each module uses those above it in this list, never one below. docs/decisions.md has the cuts.
+        module("ServerFoundation", [holdfast("Holdfast"), crypto, "CZlib"]),
+        module("ServerApprovals", ["ServerFoundation", holdfast("Holdfast"), publishing, crypto]),
+        module("ServerModel", ["ServerApprovals", "ServerFoundation", holdfast("Holdfast"), publishing]),
+        module(
+            "ServerStore",
+            [
+                "ServerApprovals", "ServerFoundation", "ServerModel", holdfast("Holdfast"), publishing, crypto,
+                cryptoExtras,
+                nio("NIOCore"), serviceLifecycle, "CLibPQ", "CSQLite",
+            ],
+            resources: ["postgres", "sqlite"].flatMap { engine in
+                (1...12).map { .embedInCode("Storage/Migrations/\(engine)-00\($0 < 10 ? "0" : "")\($0).sql") }
+            }),
+        module(
+            "HostMonitoring",
+            [
+                "ServerFoundation", "ServerModel", "ServerStore", holdfast("Holdfast"), publishing,
+                holdfast("HoldfastNIO"),
+                logging, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"), nioSSL, serviceLifecycle,
+            ]),
+        module(
+            "PinChanges",
+            [
+                "HostMonitoring", "ServerApprovals", "ServerFoundation", "ServerModel", "ServerStore",
+                holdfast("Holdfast"),
+                publishing, holdfast("HoldfastTUF"), logging,
+            ]),
+        module(
+            "PinPublication",
+            [
+                "HostMonitoring", "PinChanges", "ServerApprovals", "ServerFoundation", "ServerModel", "ServerStore",
+                holdfast("Holdfast"), publishing, holdfast("HoldfastNIO"), crypto, logging, nio("NIOCore"),
+                nio("NIOHTTP1"), nio("NIOPosix"), nioSSL, serviceLifecycle,
+            ]),
+        // Knows nothing of pins.
+        module(
+            "ServerHTTP",
+            [
+                "ServerFoundation", publishing, crypto, hummingbirdCore, logging, nio("NIOCore"), nio("NIOHTTP1"),
+                nioSSL,
+                serviceLifecycle,
+            ]),
+        module(
+            "PublicAPI",
+            [
+                "HostMonitoring", "PinPublication", "ServerFoundation", "ServerHTTP", "ServerStore", publishing,
+                logging,
+                nio("NIOCore"), nio("NIOHTTP1"), serviceLifecycle,
+            ]),
+        module(
+            "ServerWeb",
+            [
+                "HostMonitoring", "PinChanges", "PinPublication", "PublicAPI", "ServerApprovals", "ServerFoundation",
+                "ServerHTTP", "ServerModel", "ServerStore", holdfast("Holdfast"), publishing, crypto, logging, mustache,
+                nio("NIOCore"), nio("NIOHTTP1"), serviceLifecycle,
             ],
             resources: [
-                .embedInCode("Administration/openapi.yaml"),
-                .embedInCode("SignIn/passkeys.js"),
+                .embedInCode("Administration/openapi.yaml"), .embedInCode("SignIn/passkeys.js"),
                 .embedInCode("Pages/style.css"),
-                .embedInCode("Pages/Templates/app.mustache"),
-                .embedInCode("Pages/Templates/approvers.mustache"),
-                .embedInCode("Pages/Templates/audit.mustache"),
-                .embedInCode("Pages/Templates/change.mustache"),
-                .embedInCode("Pages/Templates/foot.mustache"),
-                .embedInCode("Pages/Templates/form.mustache"),
-                .embedInCode("Pages/Templates/head.mustache"),
-                .embedInCode("Pages/Templates/host.mustache"),
-                .embedInCode("Pages/Templates/invitation.mustache"),
-                .embedInCode("Pages/Templates/overview.mustache"),
-                .embedInCode("Pages/Templates/people.mustache"),
-                .embedInCode("Pages/Templates/problem.mustache"),
-                .embedInCode("Pages/Templates/reports.mustache"),
-                .embedInCode("Pages/Templates/signin.mustache"),
-                .embedInCode("Storage/Migrations/postgres-0001.sql"),
-                .embedInCode("Storage/Migrations/postgres-0002.sql"),
-                .embedInCode("Storage/Migrations/postgres-0003.sql"),
-                .embedInCode("Storage/Migrations/postgres-0004.sql"),
-                .embedInCode("Storage/Migrations/postgres-0005.sql"),
-                .embedInCode("Storage/Migrations/postgres-0006.sql"),
-                .embedInCode("Storage/Migrations/postgres-0007.sql"),
-                .embedInCode("Storage/Migrations/postgres-0008.sql"),
-                .embedInCode("Storage/Migrations/postgres-0009.sql"),
-                .embedInCode("Storage/Migrations/postgres-0010.sql"),
-                .embedInCode("Storage/Migrations/postgres-0011.sql"),
-                .embedInCode("Storage/Migrations/postgres-0012.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0001.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0002.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0003.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0004.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0005.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0006.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0007.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0008.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0009.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0010.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0011.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0012.sql"),
-            ],
-            swiftSettings: strict),
+            ]
+                + [
+                    "app", "approvers", "audit", "change", "foot", "form", "head", "host", "invitation", "overview",
+                    "people", "problem", "reports", "signin",
+                ].map { .embedInCode("Pages/Templates/\($0).mustache") }),
+        module(
+            "ServerImport",
+            [
+                "PinChanges", "PinPublication", "ServerApprovals", "ServerFoundation", "ServerModel", "ServerStore",
+                holdfast("Holdfast"), publishing,
+            ]),
+        module(
+            "HoldfastServer",
+            [
+                "HostMonitoring", "PinChanges", "PinPublication", "PublicAPI", "ServerApprovals", "ServerFoundation",
+                "ServerHTTP", "ServerModel", "ServerStore", "ServerWeb", holdfast("Holdfast"), publishing,
+                configuration,
+                crypto, logging, nio("NIOCore"), nio("NIOPosix"), serviceLifecycle, unixSignals,
+            ]),
         .executableTarget(
             name: "holdfast-server",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"),
-                logging,
+                "HoldfastServer", "HostMonitoring", "PinChanges", "PinPublication", "ServerApprovals",
+                "ServerFoundation",
+                "ServerImport", "ServerModel", "ServerStore", holdfast("Holdfast"), publishing, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastServerTests",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"),
-                holdfast("HoldfastTesting"), crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
+                "HoldfastServer", "HostMonitoring", "PinChanges", "PinPublication", "PublicAPI", "ServerApprovals",
+                "ServerFoundation", "ServerHTTP", "ServerImport", "ServerModel", "ServerStore", "ServerWeb",
+                holdfast("Holdfast"), holdfast("HoldfastTUF"), publishing, holdfast("HoldfastTesting"), crypto,
+                cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
                 nio("NIOEmbedded"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
                 // What clients have, for what they report.
                 holdfast("HoldfastNIO"), holdfast("HoldfastReports"), holdfast("HoldfastAsyncHTTPClient"),

@@ -78,7 +78,7 @@ class Version(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             names = ("CHANGELOG.md", "Sources/Holdfast/Foundations/HoldfastRelease.swift",
-                     "Server/Sources/HoldfastServer/Administration/openapi.yaml")
+                     "Server/Sources/ServerWeb/Administration/openapi.yaml")
             for name in names + self.step.INSTALLS + self.step.ARTIFACTS + self.step.READERS:
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, root / name)

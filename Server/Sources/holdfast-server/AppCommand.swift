@@ -1,8 +1,12 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
 import HoldfastSigning
+import PinPublication
+import ServerFoundation
+import ServerModel
+import ServerStore
+import ServerWeb
 
 /// Adds apps, and makes their keys.
 struct AppCommand: AsyncParsableCommand {
@@ -13,14 +17,15 @@ struct AppCommand: AsyncParsableCommand {
             AppRepositoryCommand.self, AppReportsCommand.self,
         ])
 
-    /// How careful one is with the clients of an app.
+    /// The options that protect the clients of an app.
     struct ClientOptions: ParsableArguments {
-        @Option(help: "Days for which a client goes on with a replaced document.")
+        @Option(help: "Days for which a client keeps using a replaced document.")
         var staleness: Int64 = AppSettings.defaultStaleness / 86_400
         @Option(
-            help:
-                "Hours for which the canary has a change before everybody; 0 for no canary. A list cannot say that it is a canary's."
-        )
+            help: """
+                Hours for which the canary has a change before all other clients; 0 for no canary. A signed list \
+                cannot state that it is for a canary.
+                """)
         var canary: Int64 = 24
         @Option(help: "Hosts that it may have.")
         var maximumHosts: Int64 = 1_000
@@ -44,7 +49,7 @@ struct AppCommand: AsyncParsableCommand {
         }
     }
 
-    /// What clients of an app are like.
+    /// The settings of an app, from the command line.
     struct SettingsOptions: ParsableArguments {
         @Option(help: "The authorities that the clients' systems trust, PEM.", completion: .file())
         var anchors: String
@@ -60,7 +65,7 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var settings: SettingsOptions
         @Argument(help: "Its name, as in URLs.")
         var app: String
-        @Option(help: "What people call it.")
+        @Option(help: "The display name.")
         var displayName: String?
 
         func run() async throws {
@@ -110,10 +115,10 @@ struct AppCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a key that signs for an app, and print what its clients are configured with.",
             discussion: """
-                --replace is for a key that somebody may have: the new one signs what is published at once, and the old \
-                one is removed. Clients know one key, so it prints which of them are lost. For an overlap, add a second \
-                app with a key of its own, publish both, and ship builds that know the second. The keys of a repository \
-                are replaced without a loss: app repository rotate.
+                Use --replace for a key that may be stolen: the new key signs all published documents at once, and the \
+                old one is removed. Clients know only one key, so the command prints which clients are locked out. For \
+                an overlap, add a second app with its own key, publish both, and ship builds that know the second. The \
+                keys of a repository are replaced without locking out clients: app repository rotate.
                 """)
         @OptionGroup var server: ServerOptions
         @OptionGroup var actor: ActorOption

@@ -1,13 +1,16 @@
 import ArgumentParser
-import HoldfastServer
+import HostMonitoring
+import PinPublication
+import ServerFoundation
+import ServerWeb
 
-/// Shows what clients of an app report, and says whether it takes that.
+/// Shows the client reports of an app, and sets whether it takes them.
 struct AppReportsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reports", abstract: "Show what clients of an app report, or take reports from now on.",
         discussion: """
-            Clients send reports to /reports?appName=APP. Numbers are of reports, scaled as these say that they were \
-            sampled, and never of clients; anybody can forge them. They warn, and may hold a canary.
+            Clients send reports to /reports?appName=APP. The numbers count reports, scaled by their stated sampling, \
+            not clients. Reports can be forged. They warn, and may hold a canary.
 
             With --sample the newest report with a certificate is printed as it is kept:
               holdfast-server app reports bank --sample SHA256 | holdfastctl show --report -

@@ -1,10 +1,13 @@
 import ArgumentParser
 import Foundation
 import HoldfastPublishing
-import HoldfastServer
 import HoldfastSigning
+import PinChanges
+import PinPublication
+import ServerFoundation
+import ServerModel
 
-/// Begins the repository of an app, and passes what is to be signed to the holders of its keys and back.
+/// Creates the repository of an app, and exchanges documents with the holders of its keys for signing.
 struct AppRepositoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repository",
@@ -112,8 +115,8 @@ extension AppRepositoryCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make other keys of the server, and write a root with them for its holders to sign.",
             discussion: """
-                For keys of snapshot and timestamp that somebody may have. The new ones sign nothing before the root is \
-                published; with it both sign once, so that no app is refused, and the old ones are removed.
+                For snapshot and timestamp keys that may be stolen. The new keys sign nothing before the root is \
+                published. Then both sign once, so that no app is locked out, and the old ones are removed.
 
                 EXAMPLES
                   holdfast-server app repository rotate bank --data /srv/pins \\
@@ -164,7 +167,7 @@ extension AppRepositoryCommand {
     }
 }
 
-/// What is prepared for a repository, in words.
+/// The drafts of a repository as text.
 enum RepositoryText {
     static func folder(_ path: String) -> TUFRepositoryFolder { TUFRepositoryFolder(URL(filePath: path)) }
 

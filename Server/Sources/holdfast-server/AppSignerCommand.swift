@@ -1,9 +1,13 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
 
-/// Has a program sign with a key that the server does not have.
+/// Sets a program that signs with a key that the server does not have.
 struct AppSignerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signer", abstract: "Have a program sign for an app, with a key that the server does not have.",
@@ -57,7 +61,7 @@ struct AppSignerCommand: AsyncParsableCommand {
                 replacing: replace, by: actor.actor)
             for words in done.lost + [program.doubt].compactMap(\.self) { Terminal.complain(words) }
             for problem in done.problems { Terminal.complain("not there yet, and renew tries again: \(problem)") }
-            // What clients are configured with.
+            // Clients are configured with this value.
             if purpose == .fingerprints { Terminal.line(Data(key.suffix(65)).base64EncodedString()) }
         }
     }

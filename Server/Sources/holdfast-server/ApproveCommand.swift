@@ -1,9 +1,13 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinChanges
+import PinPublication
+import ServerApprovals
+import ServerModel
+import ServerStore
 
-/// Signs an approval, after showing what it is for.
+/// Signs an approval, after showing the change.
 struct ApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve", abstract: "Approve a change with your key, after seeing what it does.")
@@ -23,7 +27,7 @@ struct RejectCommand: AsyncParsableCommand {
     func run() async throws { try await options.say(.reject) }
 }
 
-/// What approving and rejecting have in common.
+/// The options of approvals and rejections.
 struct VerdictOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @Argument(help: "The change.")
@@ -34,7 +38,7 @@ struct VerdictOptions: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    /// The text is made here, from the bytes that were read and shown, and not taken from a row.
+    /// Signs text made here from the content that was read and shown, never text from a database row.
     func say(_ verdict: ApprovalText.Verdict) async throws {
         guard hours.map({ (1...336).contains($0) }) ?? true else {
             throw ValidationError("An approval is valid for 1 to 336 hours: give that as --hours.")
@@ -66,7 +70,7 @@ struct VerdictOptions: ParsableArguments {
                 SignedApproval(text: text.bytes, signature: try key.signature(of: text.bytes)))
             Terminal.line("\(verdict.rawValue): \(member.name), until \(CommandValue.time(end))")
             guard verdict == .reject else { return }
-            // The canary may have it.
+            // The canary may have the change.
             for problem in try await open.publisher.follow() { Terminal.complain(problem) }
         }
     }

@@ -1,12 +1,18 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinChanges
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
+import ServerWeb
 
 /// Proposes changes, and shows them.
 struct ChangeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "change", abstract: "Propose changes, and look at them.",
+        commandName: "change", abstract: "Propose changes, and show them.",
         subcommands: [Propose.self, List.self, Show.self])
 
     struct Propose: AsyncParsableCommand {
@@ -24,9 +30,9 @@ struct ChangeCommand: AsyncParsableCommand {
         var refresh: Int64 = 3_600
         @Flag(
             help:
-                "Add what the servers show now and nobody announced, if it was seen from two vantages within the hour.")
+                "Add unannounced keys that the servers present now, if two vantages saw them within the hour.")
         var includeSeen = false
-        @Option(help: "What another change proposes, for people to look at afresh: the id of that change.")
+        @Option(help: "The id of another change whose content to propose again.")
         var again: String?
         @Option(help: "Propose the hosts of this change of another app, for the repository of its canary.")
         var like: String?
@@ -41,7 +47,7 @@ struct ChangeCommand: AsyncParsableCommand {
         var lifetime: Int64 = 180
         @Option(help: "Let it pass a gate that it fails: lint, replay, outlook, canary or readback. Repeat it.")
         var force: [String] = []
-        @Option(help: "A stolen key, a distrusted authority: everybody gets it at once, without the canary.")
+        @Option(help: "For a stolen key or a distrusted CA: all clients get it at once, without the canary.")
         var emergency: String?
         @Option(help: "Why.")
         var reason: String?
@@ -52,7 +58,7 @@ struct ChangeCommand: AsyncParsableCommand {
             try await server.withServer { open in try await propose(wish, open) }
         }
 
-        /// What the options say.
+        /// The parsed options.
         private struct Wish: Sendable {
             let reason: String
             let gates: Set<Gate>
@@ -138,7 +144,7 @@ struct ChangeCommand: AsyncParsableCommand {
             guard kind == .repository || kind == .pinFile else {
                 return try ContentFormat(kind, refresh: refresh, customer: name)
             }
-            // Its clients are configured with it, so it stays unless another one is named.
+            // Its clients are configured with the application, so keep it unless another one is named.
             return try ContentFormat(
                 kind, refresh: refresh, root: kind == .repository ? root : nil,
                 application: name ?? known.first { $0.kind == kind }?.application)
@@ -203,11 +209,11 @@ struct ChangeCommand: AsyncParsableCommand {
     }
 }
 
-/// Who proposes a change. Nobody's approval counts for what they proposed themselves, so it has to be said.
+/// The proposer of a change. It must be specified, because approvers cannot approve their own changes.
 struct ProposerOptions: ParsableArguments {
-    @Option(help: "The approver who proposes it, and whose approval does not count then.")
+    @Option(help: "The approver who proposes it. Their own approval is not valid.")
     var proposer: String?
-    @Flag(help: "Whoever proposes it is no approver, so every approval counts.")
+    @Flag(help: "The proposer is no approver, so every approval is valid.")
     var noProposer = false
 
     func validate() throws {
@@ -216,7 +222,7 @@ struct ProposerOptions: ParsableArguments {
         }
     }
 
-    /// The digest of the proposer's key; nil if it is no approver.
+    /// The digest of the proposer's key; nil if the proposer is no approver.
     func identity(_ catalog: Catalog) async throws -> Digest? {
         guard let proposer else { return nil }
         return try await Self.identity(proposer, catalog)
@@ -233,7 +239,7 @@ struct ProposerOptions: ParsableArguments {
     }
 }
 
-/// A change in words.
+/// A change as text.
 enum ChangeText {
     static func print(_ proposal: Publisher.Proposal, _ open: ServerFolder.Open) async throws {
         Terminal.line("change \(proposal.change)")
@@ -245,7 +251,7 @@ enum ChangeText {
         try await printOthers(than: proposal.change, open)
     }
 
-    /// Other changes of the app that wait for people.
+    /// Prints the other open changes of the app.
     private static func printOthers(than change: RandomID, _ open: ServerFolder.Open) async throws {
         let others = try await open.publisher.otherOpenChanges(than: change)
         for other in others {
@@ -262,12 +268,12 @@ enum ChangeText {
         let chain = try await open.catalog.approvers()
         let members = chain.head.approvers
         if change.isEmergency {
-            Terminal.line("  EMERGENCY: it skips the canary, and everybody gets it at once")
+            Terminal.line("  EMERGENCY: it skips the canary, and all clients get it at once")
             let silent = change.silentApprovers(of: chain).map(\.name).joined(separator: ", ")
             if !silent.isEmpty { Terminal.line("  no word yet from \(silent)") }
         }
         let proposer = change.proposer.map { members.member($0)?.name ?? "\($0)" }
-        Terminal.line("  proposed by \(proposer ?? "nobody who approves: every approval counts")")
+        Terminal.line("  proposed by \(proposer ?? "a person who is not an approver: every approval is valid")")
         Terminal.line("  reason: \(change.reason)")
         if !change.forced.isEmpty {
             Terminal.line("  FORCED: \(change.forced.map(\.rawValue).sorted().joined(separator: ", "))")

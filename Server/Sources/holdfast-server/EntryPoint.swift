@@ -1,14 +1,14 @@
 import ArgumentParser
 import Foundation
-import HoldfastServer
+import ServerFoundation
 
-/// Where the program begins, and the one place that turns what happened into an exit code: 0 for success, 1 for a
-/// negative answer, 2 for wrong usage, 3 if it could not find out, and 5 if a certificate must be installed now.
+/// The entry point, and the only place that maps results to exit codes: 0 for success, 1 for a negative answer, 2 for
+/// wrong usage, 3 if there is no answer, and 5 if a certificate must be installed now.
 @main
 enum EntryPoint {
     static func main() async {
         CoreDumps.disable()
-        // A service would say for libpq what no address of this program says. Nothing else runs yet.
+        // A service file could change libpq's connection settings unnoticed. No other thread runs yet.
         unsafe unsetenv("PGSERVICE")
         exit(await run(Array(CommandLine.arguments.dropFirst())))
     }

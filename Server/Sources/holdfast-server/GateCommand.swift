@@ -1,7 +1,9 @@
 import ArgumentParser
-import HoldfastServer
+import PinPublication
+import ServerFoundation
+import ServerWeb
 
-/// Says whether what was announced may be installed.
+/// Reports whether an announced certificate may be installed.
 struct GateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate", abstract: "Say whether a certificate that was announced may be installed on its host now.",
@@ -29,7 +31,7 @@ struct GateCommand: AsyncParsableCommand {
         }
     }
 
-    /// What to do where waiting alone does not help.
+    /// The advice if waiting alone does not help.
     private static func advice(_ app: AppName) -> String {
         "have a change published with it, and ask again: `holdfast-server status --data DIR` says what \(app) waits for"
     }

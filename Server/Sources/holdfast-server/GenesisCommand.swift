@@ -1,14 +1,18 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
 
-/// Writes the first statement of approvers, for all of them to sign.
+/// Writes the first approver list, for all approvers to sign.
 struct GenesisCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "genesis", abstract: "Write the first statement of approvers, which all of them sign.")
 
-    @Option(help: "Somebody who approves: NAME=FILE with the public key. Repeat it.")
+    @Option(help: "An approver: NAME=FILE with the public key. Repeat it.")
     var approver: [String]
     @Option(help: "How many of them must approve a change.")
     var number: Int
@@ -30,7 +34,9 @@ struct GenesisCommand: ParsableCommand {
         try InputFile.create(output, statement.bytes)
         Terminal.line("\(output): server \(statement.server), digest \(statement.digest)")
         if number == 1 {
-            Terminal.line("One approval is enough: whoever has one of the keys publishes what they like.")
+            Terminal.line(
+                "Only one approval is required, so a single stolen key can publish any pins. "
+                    + "Pass --number 2 to require two.")
         }
         if members.count <= number + 1 {
             Terminal.line("With \(members.count) approvers of whom \(number) must agree, few keys may be lost.")
@@ -61,7 +67,7 @@ struct SignCommand: ParsableCommand {
 
     func run() throws {
         let bytes = try InputFile.bytes(statement)
-        // Nothing else is ever signed by this command.
+        // This command must never sign anything else.
         let question = try Self.question(about: bytes)
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             Terminal.line(String(decoding: Array(line), as: UTF8.self))
@@ -70,7 +76,7 @@ struct SignCommand: ParsableCommand {
         try InputFile.create(output, try key.read().signature(of: bytes).fileContent)
     }
 
-    /// What a signature agrees to.
+    /// The question that a signature answers with yes.
     /// - Throws: ``ServerError`` for anything but a statement and an invitation.
     private static func question(about bytes: [UInt8]) throws -> String {
         if InvitationText.isBegun(by: bytes) {
@@ -91,7 +97,7 @@ struct SignCommand: ParsableCommand {
     }
 }
 
-/// Makes a server.
+/// Creates a server.
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "init", abstract: "Make a server.")
 
@@ -146,10 +152,10 @@ struct ApproversCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write the next statement of approvers, to be signed.",
             discussion: """
-                Somebody with --apps approves changes of these apps, and no statement of approvers: as many as must agree \
-                approve all apps. The statement then says the apps of each (holdfast-approvers-v3), and so does each \
-                later one. Whoever stays keeps their apps unless --apps says others; a passkey has those that its \
-                invitation named.
+                An approver with --apps approves changes of these apps, but no statements of approvers. The required \
+                number of approvers must approve all apps. The statement then states the apps of each \
+                (holdfast-approvers-v3), and so does each later one. An approver who stays keeps their apps unless \
+                --apps changes them; a passkey has those of its invitation.
 
                 EXAMPLE
                   holdfast-server approvers propose --data /srv/pins --number 2 \\
@@ -157,9 +163,9 @@ struct ApproversCommand: AsyncParsableCommand {
                     --approver carol=carol.pub --apps carol=bank,shop --output next.txt
                 """)
         @OptionGroup var server: ServerOptions
-        @Option(help: "Somebody who approves from then on: NAME=FILE with the public key. Repeat it.")
+        @Option(help: "An approver from then on: NAME=FILE with the public key. Repeat it.")
         var approver: [String]
-        @Option(help: "Somebody who approves with a passkey that is registered: NAME, or NAME=DIGEST. Repeat it.")
+        @Option(help: "An approver with a registered passkey: NAME, or NAME=DIGEST. Repeat it.")
         var passkey: [String] = []
         @Option(help: "The only apps that one of them approves: NAME=APP,APP, or NAME=* for all. Repeat it.")
         var apps: [String] = []
@@ -188,7 +194,7 @@ struct ApproversCommand: AsyncParsableCommand {
             }
         }
 
-        /// The passkeys for approvals that texts name: the only one of a person, or the one with a digest.
+        /// The passkeys for approvals that texts name: a person's only passkey, or the one with a digest.
         private static func holders(
             _ texts: [String], among registered: [RegisteredPasskey]
         ) throws -> [(member: ApproverSet.Member, party: RelyingParty)] {

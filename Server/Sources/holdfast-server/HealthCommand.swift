@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HoldfastServer
 
-/// Asks a running server how it is.
+/// Queries the state of a running server.
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",

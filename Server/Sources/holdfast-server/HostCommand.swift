@@ -1,9 +1,13 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerFoundation
+import ServerModel
+import ServerStore
+import ServerWeb
 
-/// Adds hosts, and looks at them.
+/// Adds hosts, and probes them.
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "host", abstract: "Add the hosts that an app dials, and see what they show.",

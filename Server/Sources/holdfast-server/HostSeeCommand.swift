@@ -1,14 +1,18 @@
 import ArgumentParser
 import Holdfast
 import HoldfastProbe
-import HoldfastServer
+import HostMonitoring
 import Logging
+import PinPublication
+import ServerFoundation
+import ServerModel
+import ServerStore
 
 extension HostCommand {
-    /// Asks the hosts of an app what they show.
+    /// Probes the hosts of an app.
     struct See: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look at the hosts of an app now, as the watcher does, and note what they show.",
+            abstract: "Probe the hosts of an app now, as the watcher does, and record what they present.",
             discussion: """
                 Addresses that are not of the public Internet are asked only if --allow names them. Exit code 1 unless \
                 every address shows a key that is published or announced; before the first publication, unless every \
@@ -19,7 +23,7 @@ extension HostCommand {
         var app: String
         @Option(help: "Addresses that may be asked although they are private, such as 10.0.0.0/8. Repeat it.")
         var allow: [String] = []
-        @Option(help: "From where it is seen: as serve is told, or server.")
+        @Option(help: "The name of this vantage, as given to serve; server if absent.")
         var vantage: String = Vantage.usual
 
         func run() async throws {
@@ -34,7 +38,10 @@ extension HostCommand {
                 let reports = try await watcher.look(at: name, using: &generator)
                 let missing = try await open.catalog.hosts(of: name).map(\.label)
                     .filter { label in !reports.contains { $0.host.utf8.elementsEqual(label.utf8) } }
-                for label in missing { Terminal.line("\(label)  another process looks at it right now") }
+                for label in missing {
+                    Terminal.line(
+                        "\(label)  not probed, because another process is probing it. Run the command again.")
+                }
                 var isGood = missing.isEmpty
                 for report in reports {
                     Terminal.line(report.host)

@@ -1,18 +1,24 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinChanges
+import PinPublication
+import ServerFoundation
+import ServerImport
+import ServerModel
+import ServerStore
 
-/// Takes apps over from another server.
+/// Imports apps from another server.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Take apps over from another server, with the keys that their clients know.",
         discussion: """
-            All or nothing is taken over: apps, keys, hosts, rules, texts, and for each app a first change, which people \
-            approve before anybody is served. Files with private keys have mode 0600. With --dry-run everything is \
-            examined and nothing is written. A trust server's apps are called like its customers. Of a repository the \
-            keys of snapshot and timestamp are taken over; those of root and targets stay with their holders.
+            Everything is imported or nothing: apps, keys, hosts, rules, texts, and for each app a first change, which \
+            approvers must approve before clients are served. Files with private keys have mode 0600. With --dry-run \
+            everything is examined and nothing is written. The apps of a trust server get the names of its customers. \
+            The snapshot and timestamp keys of a repository are imported; the root and targets keys stay with their \
+            holders.
 
             EXAMPLES
               psql -XqAtf export.sql mus | holdfast-server import --data /srv/pins \\
@@ -62,9 +68,9 @@ struct ImportCommand: AsyncParsableCommand {
     var force: [String] = []
     @Option(help: "Why.")
     var reason: String?
-    @Option(help: "The approver who proposes it, and whose approval does not count then.")
+    @Option(help: "The approver who proposes it. Their own approval is not valid.")
     var proposer: String?
-    @Flag(help: "Whoever proposes it is no approver, so every approval counts.")
+    @Flag(help: "The proposer is no approver, so every approval is valid.")
     var noProposer = false
 
     func validate() throws {

@@ -1,15 +1,20 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
 
 /// Invites people to make passkeys.
 struct InvitationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "invitation", abstract: "Invite somebody to make a passkey. Approvers sign it like a change.",
+        commandName: "invitation",
+        abstract: "Invite a person to make a passkey. Approvers sign the invitation like a change.",
         discussion: """
-            Whoever has the link makes the passkey: hand it over so that nobody else reads it. A passkey to approve with \
-            approves nothing before a statement of approvers names it (approvers propose --passkey).
+            Anyone who has the link can make the passkey, so send it over a private channel. A passkey for approvals \
+            is not valid before a statement of approvers names it (approvers propose --passkey).
 
             EXAMPLES
               holdfast-server invitation prepare --data /srv/pins --person dave \\
@@ -34,7 +39,7 @@ struct InvitationCommand: AsyncParsableCommand {
         var app: [String] = []
         @Option(help: "What signing in allows beside reading: propose or administer.")
         var scope: String?
-        @Option(help: "Where browsers find the pages, https://NAME, if not where serve was told.")
+        @Option(help: "The origin of the pages in browsers, https://NAME, if serve has not set it.")
         var adminOrigin: String?
         @Option(help: "For how many days it counts.")
         var days: Int64 = 7
@@ -60,7 +65,7 @@ struct InvitationCommand: AsyncParsableCommand {
             try await server.withServer { open in
                 guard let pages = given ?? open.catalog.pages else {
                     throw ValidationError(
-                        "Nobody has said where the pages are: give --admin-origin, as serve will get it.")
+                        "The origin of the pages is not known. Pass --admin-origin with the same value as for serve.")
                 }
                 for app in apps ?? [] { _ = try await open.catalog.app(app) }
                 var generator = SystemRandomNumberGenerator()
@@ -80,7 +85,7 @@ struct InvitationCommand: AsyncParsableCommand {
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a signed invitation count. Whoever has its link may then make the passkey, once.")
+            abstract: "Activate a signed invitation. Anyone who has its link can then make the passkey, once.")
         @OptionGroup var server: ServerOptions
         @Argument(help: "The invitation.", completion: .file())
         var invitation: String
@@ -95,7 +100,7 @@ struct InvitationCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the invitations that nobody has used.")
+        static let configuration = CommandConfiguration(abstract: "Show the unused invitations.")
         @OptionGroup var server: ServerOptions
 
         func run() async throws {

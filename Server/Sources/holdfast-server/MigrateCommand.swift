@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastServer
+import PinPublication
 
 /// Moves a server to a database of PostgreSQL.
 struct MigrateCommand: AsyncParsableCommand {

@@ -1,9 +1,13 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerFoundation
+import ServerModel
+import ServerStore
+import ServerWeb
 
-/// Announces what a host is about to show.
+/// Announces a certificate or key of a host.
 struct NextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next", abstract: "Announce the certificate or key that a host has next.",
@@ -66,7 +70,7 @@ struct NextCommand: AsyncParsableCommand {
     }
 }
 
-/// Which host of which app, and who says something about it.
+/// The host, its app, and the actor for the audit.
 struct HostArguments: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var actor: ActorOption

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
-import HoldfastServer
+import PinPublication
+import ServerApprovals
+import ServerModel
+import ServerStore
 
 /// Shows and removes passkeys.
 struct PasskeyCommand: AsyncParsableCommand {

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Foundation
-import HoldfastServer
+import PinPublication
+import ServerFoundation
+import ServerModel
 
-/// Says where clients find the folder, and where documents go besides it.
+/// Sets the address at which clients find the folder, and further upload destinations.
 struct PlaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "place",
@@ -22,7 +24,7 @@ struct PlaceCommand: AsyncParsableCommand {
             """,
         subcommands: [Add.self, Remove.self, List.self])
 
-    /// What the server's own folder is called.
+    /// The name of the server's own folder.
     fileprivate static let folder = "folder"
 
     struct Add: AsyncParsableCommand {

@@ -1,9 +1,14 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinChanges
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
 
-/// Publishes a change that was approved.
+/// Publishes an approved change.
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish", abstract: "Publish a change that enough people approved.")
@@ -55,7 +60,7 @@ struct PublishCommand: AsyncParsableCommand {
     }
 }
 
-/// Signs again what has to be signed again.
+/// Signs documents again that need it.
 struct RenewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew", abstract: "Sign trust-server documents again, and write what waits to the folder.")
@@ -67,7 +72,7 @@ struct RenewCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         try await server.withServer { open in
             let round = try await open.publisher.renew()
-            // What waits for the folder and other places is in the database.
+            // Pending documents for the folder and other destinations are in the database.
             let delivered = try await open.publisher.deliver()
             let mended = try await open.publisher.mendFolder()
             var undelivered = delivered.problems + mended.problems
@@ -90,7 +95,7 @@ struct RenewCommand: AsyncParsableCommand {
     }
 }
 
-/// Proposes what was published before.
+/// Proposes the content of an earlier generation.
 struct RevertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revert",
@@ -106,7 +111,7 @@ struct RevertCommand: AsyncParsableCommand {
     var lifetime: Int64?
     @Option(help: "Why.")
     var reason: String?
-    @Option(help: "Why it skips the canary, so that everybody gets it at once. Every approver sees that.")
+    @Option(help: "Why it skips the canary, so that all clients get it at once. Every approver sees this text.")
     var emergency: String?
     @OptionGroup var proposer: ProposerOptions
 

@@ -2,6 +2,10 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastServer
+import HostMonitoring
+import PinPublication
+import ServerModel
+import ServerStore
 
 /// Restores a backup, or examines one.
 struct RestoreCommand: AsyncParsableCommand {

@@ -1,18 +1,19 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerStore
 
-/// Goes on after something that only a person can judge.
+/// Confirms the clock after a problem that only a person can resolve.
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Vouch for the clock of this machine, so that the server signs again.",
         discussion: """
-            A server signs and judges nothing while its clock stands before what was signed last, was set by more than \
-            ten minutes, or is seven days after the server ran last. A clock that is mended needs nothing else, unless \
-            something was signed meanwhile. Compare the clock with others first: whatever it says counts from then on, \
-            and the audit has who said so. Servers that run follow within seconds. Changes that were proposed at a time \
-            still to come lapse.
+            The server signs and evaluates nothing while its clock is before the last signature, was set by more than \
+            ten minutes, or is seven days after the server last ran. A corrected clock needs no command, unless \
+            something was signed in between. Compare the clock with others first: from then on it is trusted, and the \
+            audit records who confirmed it. Servers that run follow within seconds. Changes that were proposed at a \
+            future time lapse.
             """)
 
     @OptionGroup var server: ServerOptions

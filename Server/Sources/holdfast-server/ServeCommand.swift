@@ -3,8 +3,15 @@ import Foundation
 import Holdfast
 import HoldfastServer
 import Logging
+import PinChanges
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerHTTP
+import ServerModel
+import ServerStore
 
-/// Serves apps, signs again what has to be, and watches hosts.
+/// Serves apps, signs documents again when needed, and monitors hosts.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -102,25 +109,25 @@ struct ServeCommand: AsyncParsableCommand {
         let lock = try folder.lock()
         defer { withExtendedLifetime(lock) {} }
         while try await serve(folder, settings, clock, connections, logger) {
-            logger.notice("the database can be used again: starting anew")
+            logger.notice("the database is usable again: restarting")
         }
         logger.info("stopped")
     }
 
-    /// Notes where the pages are, if that is news.
-    /// - Returns: where they were.
+    /// Records the origin of the pages if it has changed.
+    /// - Returns: the previous origin.
     private func note(_ pages: RelyingParty, _ open: ServerFolder.Open, _ logger: Logger) async -> RelyingParty? {
         do throws(ServerError) {
             return try await open.catalog.notePages(at: pages, by: "serve")
         } catch {
-            // Clients are served all the same.
+            // Clients must be served anyway.
             logger.error("noting where the pages are: \(error)")
             return nil
         }
     }
 
-    /// Serves as much as can be.
-    /// - Returns: whether what was missing is there now.
+    /// Serves as much as possible.
+    /// - Returns: whether the database is usable again.
     private func serve(
         _ folder: ServerFolder, _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int, _ logger: Logger
     ) async throws -> Bool {
@@ -138,8 +145,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Takes the database for this server.
-    /// - Returns: nil for a file in the folder, and for a database that does not answer.
+    /// Locks the database for this server.
+    /// - Returns: nil for a file in the folder, and for a database that does not respond.
     private func hold(_ folder: ServerFolder, _ logger: Logger) async throws -> DatabaseLock? {
         guard let address = try folder.databaseAddress() else { return nil }
         do throws(ServerError) {
@@ -169,7 +176,7 @@ struct ServeCommand: AsyncParsableCommand {
         case .whole(let found):
             if hold == nil, let address = try folder.databaseAddress() {
                 do throws(ServerError) {
-                    // It did not answer, and does: now it can be taken first.
+                    // The database did not respond before and does now, so restart to lock it first.
                     try await DatabaseLock.take(address).release()
                     await found.engine.close()
                     return true
@@ -185,7 +192,7 @@ struct ServeCommand: AsyncParsableCommand {
                 (open, isWhole) = (found, true)
             }
         case .reading(let found, let problem):
-            // Whoever cannot work on the database does not keep it from a server that can.
+            // A server that cannot use the database must not lock out another one that can.
             await hold?.release()
             logger.error(
                 "nothing can be written: documents and challenges are answered, and nothing is signed: \(problem)"
@@ -203,8 +210,10 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if open.catalog.isJoining {
             logger.notice(
-                "this folder had no head of the audit, and goes on from the one that another machine has signed: \(open.catalog.ledger.chain.head)"
-            )
+                """
+                this folder had no head of the audit, so it continues from the head that another machine signed: \
+                \(open.catalog.ledger.chain.head)
+                """)
         }
         if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
         if isWhole, let pages = settings.adminOrigin, let before = await note(pages, open, logger) {

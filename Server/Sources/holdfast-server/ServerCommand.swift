@@ -1,7 +1,7 @@
 import ArgumentParser
 import Holdfast
 
-/// The command without a verb.
+/// The root command.
 struct ServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "holdfast-server",

@@ -1,12 +1,20 @@
 import ArgumentParser
 import Foundation
 import HoldfastPublishing
-import HoldfastServer
+import HostMonitoring
+import PinChanges
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
+import ServerWeb
 
-/// Says how each app stands.
+/// Reports the status of each app.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say whether everybody gets in, until when, and what waits for people.")
+        commandName: "status",
+        abstract: "Report whether all clients can connect, until when, and what waits for people.")
 
     @OptionGroup var server: ServerOptions
     @OptionGroup var answer: AnswerOptions
@@ -19,7 +27,7 @@ struct StatusCommand: AsyncParsableCommand {
             if let reserve { Terminal.line("ALARM: \(reserve)") }
             if let problem = open.secretProblem { Terminal.line("nothing can be signed: \(problem)") }
             if let problem = open.catalog.clockProblem {
-                throw NegativeAnswer(words: "nothing is signed or judged: \(problem)")
+                throw NegativeAnswer(words: "nothing is signed or evaluated: \(problem)")
             }
             var isGood = open.secretProblem == nil && unwritable == nil && reserve == nil
             for app in open.catalog.apps {
@@ -60,8 +68,8 @@ struct StatusCommand: AsyncParsableCommand {
 
     private static let isNotGood = NegativeAnswer(
         words:
-            "not everybody gets in, something has to be published soon or does not arrive, or nothing can be signed or written"
-    )
+            "some clients are or may be locked out, an app needs a publication soon, documents were not delivered, "
+            + "or nothing can be signed or written: the lines that it printed name the cause")
 
     private func printJSON(
         _ open: ServerFolder.Open, _ unwritable: ServerError?, _ reserve: String?
@@ -69,7 +77,7 @@ struct StatusCommand: AsyncParsableCommand {
         let all = [open.secretProblem, open.catalog.clockProblem, unwritable]
         let problems = all.compactMap(\.self).map { "\($0)" } + [reserve].compactMap(\.self)
         var (apps, isGood): ([CanonicalJSON], Bool) = ([], problems.isEmpty)
-        // With a wrong clock nobody is judged.
+        // With a wrong clock, no app is evaluated.
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app)
@@ -88,7 +96,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard isGood else { throw Self.isNotGood }
     }
 
-    /// What clients say. It is hearsay: it warns, and decides nothing, even if it cannot be read.
+    /// The client reports of an app. They are unverified, so they only warn, even if they are unreadable.
     private static func reported(of app: AppName, _ catalog: Catalog) async -> [String] {
         do throws(ServerError) {
             let reports = try await catalog.reportStanding(of: app)
@@ -118,7 +126,7 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Examine everything: audit, approvers, approvals of what is published, keys, documents, folder.")
 
     @OptionGroup var server: ServerOptions
-    @Option(help: "Where the pages are: https://NAME, if not where serve was told. Passkeys of another are a fault.")
+    @Option(help: "The origin of the pages, https://NAME, if serve has not set it. Passkeys of another are errors.")
     var adminOrigin: String?
     @OptionGroup var answer: AnswerOptions
 

@@ -1,9 +1,14 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastServer
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
+import ServerWeb
 
-/// Makes and ends tokens for the administration's listener.
+/// Creates and revokes tokens for the administration listener.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Make and end tokens for the administration over HTTP. None of them approves.",
@@ -17,7 +22,8 @@ struct TokenCommand: AsyncParsableCommand {
                 withdraws and publishes. With --gate the token asks whether a certificate may be installed on these \
                 hosts, and nothing else.
 
-                Only the token's digest is kept: whoever loses it makes another. It goes to standard output, alone.
+                Only the digest of the token is stored. If you lose the token, make another one. It is printed to \
+                standard output, alone.
                 """)
         @OptionGroup var server: ServerOptions
         @OptionGroup var actor: ActorOption

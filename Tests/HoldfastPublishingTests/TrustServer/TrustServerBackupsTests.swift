@@ -33,7 +33,8 @@ struct TrustServerBackupsTests {
         func pem(_ label: String, _ der: [UInt8]) -> Data {
             Data("-----BEGIN \(label)-----\n\(Data(der).base64EncodedString())\n-----END \(label)-----\n".utf8)
         }
-        var request = Array(try CertificateRequestDraft(names: [HostPattern("www.example.com")]).signed(by: SigningKey()))
+        var request = Array(
+            try CertificateRequestDraft(names: [HostPattern("www.example.com")]).signed(by: SigningKey()))
         #expect(
             try TrustServerBackups(files: [("next.csr", pem("CERTIFICATE REQUEST", request))]).publicKeys.count == 1)
         request[request.count - 1] ^= 1

@@ -3,7 +3,10 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// The cost of a challenge answer compared to one signature, which is its minimum.
 struct ChallengeSection {

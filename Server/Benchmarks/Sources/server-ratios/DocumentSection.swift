@@ -1,5 +1,10 @@
 import Foundation
-import HoldfastServer
+
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// The cost of published documents compared to nginx, which serves the same bytes from a file.
 struct DocumentSection {

@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// A server's folder with many apps, each with a publication: people and gates would need days for it, and here a few
 /// transactions write it. Approvals, keys and the audit are real, since the server verifies them when it starts.

@@ -1,7 +1,12 @@
 import Foundation
 import Holdfast
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The time until a server with many apps answers after its start, and its memory.
 struct LargeSection {

@@ -5,7 +5,10 @@ import Logging
 import NIOCore
 import NIOPosix
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// A public listener in this process, so that getrusage measures its processor time.
 enum ListeningServer {

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import HoldfastServer
+@testable import ServerStore
 
 /// PostgreSQL on loopback with separate data, which counts statements. It writes to the disk as it does for operators.
 struct Postgres {

@@ -2,7 +2,12 @@ import Foundation
 import Holdfast
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// The throughput of one, two and three machines on one PostgreSQL, all of them on this machine: they share its
 /// processors, so the figures show the cost of sharing the work, and not the gain of more machines.

@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastSigning
 import NIOCore
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The number of clients' reports that one core reads and counts, and the effect of ten times as many on requests for
 /// documents and challenge answers.

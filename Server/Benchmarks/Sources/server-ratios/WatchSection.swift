@@ -3,7 +3,12 @@ import Holdfast
 import HoldfastProbe
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// The time of the watcher for hosts on loopback, compared to a loop of openssl that reads each one's certificate once.
 struct WatchSection {

@@ -1,20 +1,22 @@
 import Crypto
+import ServerFoundation
+import ServerStore
 
-/// Takes a backup apart as it comes, in constant memory.
+/// Decrypts and parses a backup as a stream, in constant memory.
 struct BackupContent {
-    /// What the backup says about itself.
+    /// The manifest of the backup.
     let manifest: BackupManifest
-    /// How many messages were opened.
+    /// The number of opened messages.
     let effort: Int
 
     /// Reads a backup.
     /// - Parameters:
     ///   - key: the recipient's.
-    ///   - secret: the secret of the time of the backup.
-    ///   - source: gives that many bytes of the file, or fewer at its end.
+    ///   - secret: the secret at the time of the backup.
+    ///   - source: returns the given number of bytes of the file, or fewer at its end.
     ///   - manifested: gets the manifest before the database.
-    ///   - database: gets the database, part by part. All of it is to be thrown away if this throws.
-    /// - Throws: ``ServerError``; what the closures throw.
+    ///   - database: gets the database, part by part. Discard all parts if this throws.
+    /// - Throws: ``ServerError``; errors of the closures.
     init(
         _ key: BackupPrivateKey, _ secret: SigningSecret,
         from source: (Int) throws(ServerError) -> [UInt8],
@@ -32,7 +34,7 @@ struct BackupContent {
         var size: Int64 = 0
         var isLast = false
         repeat {
-            // Whether a message is the last is known only with the one after it.
+            // Only the next message shows whether a message is the last.
             waiting += try source(2 * whole - waiting.count)
             isLast = waiting.count <= whole
             var opened = try reader.open(Array(waiting.prefix(whole)), isLast: isLast)
@@ -59,7 +61,7 @@ struct BackupContent {
         effort = reader.effort
     }
 
-    /// Where the messages begin: after four lines.
+    /// The offset of the first message: after four lines.
     private static func headerEnd(_ bytes: [UInt8]) -> Int? {
         let feeds = bytes.indices.lazy.filter { bytes[$0] == 0x0A }.prefix(4)
         return feeds.count == 4 ? feeds.last.map { $0 + 1 } : nil

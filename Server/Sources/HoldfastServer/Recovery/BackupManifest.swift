@@ -1,15 +1,19 @@
-/// What a backup begins with: which server it is of, where its audit ends, and the database that follows.
-public struct BackupManifest: Sendable, Hashable {
+import ServerFoundation
+package import ServerModel
+package import ServerStore
+
+/// The beginning of a backup: its server, the head of its audit, and the size and digest of the database that follows.
+package struct BackupManifest: Sendable, Hashable {
     /// When it was made, in seconds since 1970.
-    public let created: Int64
-    /// The end of the audit in the very database.
-    public let head: AuditHead
+    package let created: Int64
+    /// The head of the audit in this copy of the database.
+    package let head: AuditHead
     /// The configuration of the server.
-    public let configuration: FolderConfiguration
-    /// How many bytes the database has.
-    public let size: Int64
+    package let configuration: FolderConfiguration
+    /// The size of the database, in bytes.
+    package let size: Int64
     /// The SHA-256 of the database.
-    public let digest: Digest
+    let digest: Digest
 
     private static let name = "holdfast-backup-content-v1"
     static let maximumBytes = 32 << 10

@@ -1,14 +1,18 @@
-import Crypto
+package import Crypto
 import Foundation
 import HoldfastSigning
+package import ServerFoundation
 
-/// Who can read backups: a P-256 key that `holdfastctl keygen` made for this alone. The server has only the public half.
-public struct BackupRecipient: Sendable {
-    let key: P256.KeyAgreement.PublicKey
+package import struct ServerFoundation.Digest
 
-    /// Reads what `holdfastctl keygen` prints: the Base64 of the uncompressed point.
+/// The recipient of backups: a P-256 key made by `holdfastctl keygen` only for this. The server has only the public
+/// half.
+package struct BackupRecipient: Sendable {
+    package let key: P256.KeyAgreement.PublicKey
+
+    /// Reads the output of `holdfastctl keygen`: the Base64 of the uncompressed point.
     /// - Throws: ``ServerError`` `invalidValue`.
-    public init(printed text: some Collection<UInt8>) throws(ServerError) {
+    package init(printed text: some Collection<UInt8>) throws(ServerError) {
         guard text.count <= 128, let bytes = Base64.decode(text), bytes.count == 65,
             let key = try? P256.KeyAgreement.PublicKey(x963Representation: bytes)
         else {
@@ -21,20 +25,20 @@ public struct BackupRecipient: Sendable {
 
     fileprivate init(_ key: P256.KeyAgreement.PublicKey) { self.key = key }
 
-    /// Says whose key opens a backup: the SHA-256 of the uncompressed point.
-    public var identity: Digest { Digest(of: key.x963Representation) }
+    /// The identity of the key that opens a backup: the SHA-256 of the uncompressed point.
+    package var identity: Digest { Digest(of: key.x963Representation) }
 }
 
-/// The private half, which is kept where the server is not.
-public struct BackupPrivateKey: Sendable {
-    let key: P256.KeyAgreement.PrivateKey
+/// The private half. It is not stored on the server.
+package struct BackupPrivateKey: Sendable {
+    package let key: P256.KeyAgreement.PrivateKey
 
     /// Reads a file that `holdfastctl keygen` wrote.
     /// - Parameters:
     ///   - pem: the content of the file.
     ///   - password: the password of an encrypted key, in UTF-8.
     /// - Throws: ``ServerError`` `invalidValue`.
-    public init(pem: String, password: [UInt8]? = nil) throws(ServerError) {
+    package init(pem: String, password: [UInt8]? = nil) throws(ServerError) {
         let plain = try ServerError.translating(.invalidValue, of: "key") { () throws(SigningError) in
             try SigningKey(pem: pem, password: password).pem
         }
@@ -45,10 +49,10 @@ public struct BackupPrivateKey: Sendable {
     }
 
     /// The public half.
-    public var recipient: BackupRecipient { BackupRecipient(key.publicKey) }
+    package var recipient: BackupRecipient { BackupRecipient(key.publicKey) }
 }
 
 extension BackupPrivateKey: CustomStringConvertible {
     /// Reveals nothing about the key.
-    public var description: String { "a private key" }
+    package var description: String { "a private key" }
 }

@@ -1,28 +1,32 @@
 import Crypto
 import Foundation
+import ServerFoundation
+import ServerStore
 
-/// The encryption of a backup (`holdfast-backup-v1`): HPKE (RFC 9180) to a recipient, in the mode with a shared key, which
-/// is derived from the server's secret. So it takes the recipient's key and the secret to read one, and whoever has only
-/// the public key cannot forge one.
+import struct ServerFoundation.Digest
+
+/// The encryption of a backup (`holdfast-backup-v1`): HPKE (RFC 9180) to a recipient in the mode with a pre-shared key,
+/// which is derived from the server's secret. Reading a backup takes the recipient's key and the secret. An attacker
+/// with only the public key cannot forge one.
 ///
 /// A file is a header of four lines (the name of the format, the recipient, the id of the secret, and the Base64 of the
 /// encapsulated key), then messages of the HPKE context: 16 KiB each but for the last, and each with a tag of 16 bytes.
-/// The number of a message is in its nonce, and whether it is the last in what is authenticated with it; so none is moved,
-/// left out or added unnoticed.
+/// The number of a message is in its nonce, and the authenticated data marks the last message. So moving, removing or
+/// adding a message is detected.
 enum BackupSeal {
     static let name = "holdfast-backup-v1"
-    /// What the plaintext of each message but the last has.
+    /// The size of the plaintext of each message but the last.
     static let messageBytes = 16 << 10
     static let tagBytes = 16
     static let maximumHeader = 512
     private static let suite = HPKE.Ciphersuite.P256_SHA256_AES_GCM_256
 
-    /// What every message is bound to before the encapsulated key is known, and what the file begins with.
+    /// The context of all messages before the encapsulated key is known, and the beginning of the file.
     private static func info(_ recipient: BackupRecipient, _ secret: SigningSecret) -> [UInt8] {
         Array("\(name)\n\(recipient.identity)\n\(Hex.encode(secret.id))\n".utf8)
     }
 
-    /// What is authenticated with a message.
+    /// The authenticated data of a message.
     private static func mark(isLast: Bool) -> Data { Data((isLast ? "last" : "more").utf8) }
 
     /// Writes a backup.
@@ -43,11 +47,11 @@ enum BackupSeal {
             header = info + Array("\(Base64.encode(context.encapsulatedKey))\n".utf8)
         }
 
-        /// What the file continues with.
+        /// Encrypts the next part of the file.
         mutating func seal(_ bytes: [UInt8]) throws(ServerError) -> [UInt8] {
             waiting += bytes
             var sealed: [UInt8] = []
-            // The last message is never empty unless everything is, so what fills one may be the last.
+            // The last message is empty only if the backup is empty. A full message may be the last, so hold it back.
             while waiting.count > messageBytes {
                 sealed += try message(Array(waiting.prefix(messageBytes)), isLast: false)
                 waiting.removeFirst(messageBytes)
@@ -69,7 +73,7 @@ enum BackupSeal {
     /// Reads a backup.
     struct Reader {
         private var context: HPKE.Recipient
-        /// How many messages were tried.
+        /// The number of messages that were tried.
         private(set) var effort = 0
 
         /// - Parameter header: the four lines, without anything after them.

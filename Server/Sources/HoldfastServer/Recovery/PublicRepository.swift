@@ -1,33 +1,37 @@
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import PinChanges
+import PinPublication
+import ServerFoundation
+import ServerModel
 
-/// The repository of an app as it is public in some places, judged by a server that was restored from a backup.
+/// The public repository of an app, evaluated by a server that was restored from a backup.
 struct PublicRepository: Sendable {
-    /// What was found.
+    /// The result of the comparison with the backup.
     enum Sighting: Sendable {
-        /// What the backup has, in some place.
+        /// Some destination has the files of the backup.
         case known
-        /// Nothing, or only what is older than the backup.
+        /// Every destination is empty, or has only older files than the backup.
         case older
-        /// Other files, all of which verify from the first root on. Only a timestamp or a snapshot may be newer, or there
-        /// are other pins or another root, which nobody here has approved.
+        /// Other files, all of which verify from the first root on. Either only the timestamp or the snapshot is newer,
+        /// or there are other pins or another root, which this server has no approvals for.
         case newer(isRenewed: Bool)
-        /// What no app follows that ships with the first root, and why.
+        /// Files that no app with the first root follows, and the reason.
         case foreign(String)
     }
 
     let sighting: Sighting
     /// Newer files, by the paths of their documents.
     private(set) var files: [String: [UInt8]] = [:]
-    /// When the newest timestamp ends, in seconds since 1970.
+    /// The last second of the newest timestamp, in seconds since 1970.
     private(set) var end: Int64 = 0
-    /// The greatest version of the timestamp that verifies.
+    /// The maximum version of a timestamp that verifies.
     private(set) var version: Int64 = 0
 
-    /// Looks for the repository of an app in all places.
-    /// - Parameter known: the repository as the backup has it.
-    /// - Throws: ``ServerError`` `file` for a place that cannot be read; `constraint` where two places differ.
+    /// Looks for the repository of an app in all destinations.
+    /// - Parameter known: the repository in the backup.
+    /// - Throws: ``ServerError`` `file` for a destination that cannot be read; `constraint` if two destinations differ.
     init(of app: AppName, _ known: RepositoryFiles, in places: [PublicPlace]) async throws(ServerError) {
         let own = try await Self.live(known)
         var newest: (live: TUFRepositoryState.Live, place: PublicRepositoryPlace)?
@@ -73,7 +77,7 @@ struct PublicRepository: Sendable {
         files["\(prefix)\(RepositoryPath.timestamp)"] = Array(live.timestamp.data)
         let digest = Digest(of: live.pins)
         files["\(prefix)targets/\(digest).pins.json"] = Array(live.pins)
-        // Everything that is in it was verified above; clients verify it once more.
+        // The files in the bundle were verified above. Clients verify them once more.
         let bundle = "\(prefix)\(RepositoryPath.bundle)"
         if let bytes = try await newest.place.place.read(bundle) { files[bundle] = bytes }
     }

@@ -2,38 +2,42 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 import HoldfastSigning
+import PinChanges
+import ServerFoundation
+import ServerModel
+import ServerStore
 
-/// What is public at one path, in one place, seen by a server that was restored from a backup.
+/// The public document at one path of one destination, compared with the backup.
 enum PublicSighting: Sendable {
-    /// What the backup has.
+    /// The document of the backup.
     case known
-    /// Older than what the backup has.
+    /// Older than the document of the backup.
     case older
-    /// What the backup has, signed again later.
+    /// The document of the backup, signed again later.
     case renewed(Catalog.StoredDocument)
-    /// Something else that the app's key signed, and that is no older.
+    /// Another document, signed by the app's key and not older.
     case newer(Catalog.StoredDocument)
-    /// Something else in a format that nobody signs.
+    /// Another document in a format without signatures.
     case unsigned
-    /// Something that the app's key did not sign, and why not.
+    /// A document that the app's key did not sign, and the reason why it is refused.
     case foreign(String)
 }
 
-/// Judges what is public by what the backup has of an app.
+/// Compares public documents with the backup of an app.
 struct PublicStateJudge: Sendable {
     let app: AppName
-    /// The document as the backup has it, by its path.
+    /// The documents of the backup, by their paths.
     let known: [String: Catalog.StoredDocument]
     /// The digests of earlier versions.
     let earlier: Set<Digest>
-    /// What the app publishes; nil if it never did.
+    /// The published content of the app; nil if it never published.
     let content: Content?
     let fingerprints: Catalog.Key?
     let trustServer: Catalog.Key?
     let publicKeys: [Digest: [UInt8]]
     let now: Int64
 
-    /// - Throws: ``ServerError`` `clock` for what was signed after the time of this machine.
+    /// - Throws: ``ServerError`` `clock` for a document signed after the time of this machine.
     func judge(_ bytes: [UInt8], at path: String) throws(ServerError) -> PublicSighting {
         if let known = known[path], !known.isWithdrawn, known.bytes == bytes { return .known }
         if earlier.contains(Digest(of: bytes)) { return .older }

@@ -1,24 +1,29 @@
-/// Everything that is public, as it was read from all places.
+import PinChanges
+import PinPublication
+import ServerFoundation
+import ServerModel
+
+/// All public documents, as read from all destinations.
 struct PublicState: Sendable {
-    /// What was found at a path.
+    /// The public documents at a path.
     struct Found: Sendable {
-        /// Each document once, with the places where it is.
+        /// Each document once, with the destinations that have it.
         var documents: [(bytes: [UInt8], places: [String])] = []
-        /// The greatest version that a place has noted.
+        /// The maximum version that a destination has noted.
         var version: Int64 = 0
     }
 
-    /// Files of a public folder that are listed; more is no folder of pins.
+    /// The maximum number of files in a public folder. A folder with more is not the server's.
     private static let maximumCount = 100_000
 
-    /// By the path.
+    /// The findings by path.
     private(set) var found: [String: Found] = [:]
 
-    /// Reads all places.
+    /// Reads all destinations.
     /// - Parameters:
     ///   - places: where documents are public.
-    ///   - paths: the paths to look for where nobody can list what is there.
-    /// - Throws: ``ServerError`` `file` if a place cannot be read.
+    ///   - paths: the paths to read in destinations that cannot be listed.
+    /// - Throws: ``ServerError`` `file` if a destination cannot be read.
     init(_ places: [PublicPlace], paths: Set<String>) async throws(ServerError) {
         for place in places {
             let listed = place.paths()
@@ -27,7 +32,7 @@ struct PublicState: Sendable {
                     .file, of: place.description, expected: "at most \(Self.maximumCount) files", found: "more",
                     remedy: "Name the folder that the server wrote.")
             }
-            // Of what belongs to no app of the backup it counts only that it is there.
+            // A path of no app in the backup only needs a note that it exists.
             for path in listed where !paths.contains(path) && found[path] == nil { found[path] = Found() }
             for path in paths.union(listed) {
                 if let version = try place.version(of: path) {
@@ -51,7 +56,7 @@ struct PublicState: Sendable {
 }
 
 extension AppName {
-    /// Where documents of the app and of its canary may be, but for those with a name of their own.
+    /// The paths at which documents of the app and of its canary may be, except formats with configurable names.
     var possiblePaths: [String] {
         let kinds: [ContentFormat.Kind] = [.list, .pinFile]
         return ReleaseChannel.allCases.compactMap { $0.name(of: self) }.flatMap { name in

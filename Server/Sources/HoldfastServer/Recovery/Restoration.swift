@@ -1,43 +1,49 @@
 import Foundation
+import PinChanges
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
 
-/// The last part of restoring: what is public decides how the server goes on. Everything happens in one transaction.
+/// The last step of restoring: the public documents decide how the server continues. All changes are one transaction.
 ///
-/// Versions and generations go on above all that anybody may have seen. What is public and newer stays, and its app signs
-/// nothing before the next publication: what it would sign is older than what its clients have. Changes that were open are
-/// over, since they may have been rejected or published after the backup.
+/// Versions and generations continue above any that a client may have seen. Newer public documents stay, and their app
+/// signs nothing before the next publication, because its documents would be older than those of its clients. Open
+/// changes lapse, because they may have been rejected or published after the backup.
 struct Restoration: Sendable {
     let id: RandomID
     let state: PublicState
-    /// What is public of repositories.
+    /// The public repositories.
     let repositories: [AppName: PublicRepository]
-    /// The head of the audit that somebody kept elsewhere; nil if nobody did.
+    /// A head of the audit that was kept outside the server; nil for none.
     let known: AuditHead?
-    /// Paths at which something that the app's keys did not sign is no reason to stop.
+    /// Paths at which a document that the app's keys did not sign is no reason to stop.
     let disregarded: Set<String>
     let actor: String
 
-    /// No server publishes so often that it comes this far beyond a backup.
+    /// No server makes this many versions after a backup.
     private static let versionStep: Int64 = 1_000_000
     private static let generationStep: Int64 = 1_000
 
-    /// How an app goes on.
+    /// The way in which an app continues.
     private struct Course {
-        /// What is published from now on, by its path; the version is the one that it has at most until now.
+        /// The documents to publish. The next version of each exceeds the latest known one.
         var documents: [Catalog.StoredDocument] = []
         var withheld: [String] = []
-        /// What was no longer published, and is not again.
+        /// The documents that were withdrawn, and stay so.
         var withdrawn: [String] = []
         var adopted: [String] = []
-        /// Versions within documents that the next ones must exceed, as those of the documents do.
+        /// Versions inside documents that the next ones must exceed, as for the documents themselves.
         var versions: [String: Int64] = [:]
-        /// Whether something newer is public.
+        /// Whether a newer document is public.
         var isOutdated = false
-        /// Whether something shows that nothing newer was.
+        /// Whether a finding proves that no newer document was public.
         var isProven = false
     }
 
-    /// - Throws: ``ServerError`` `brokenChain` if the backup is not what the known head belongs to; `invalidSignature` for
-    ///   what no key of the app signed; `constraint` where two places differ.
+    /// - Throws: ``ServerError`` `brokenChain` if the known head does not belong to the backup; `invalidSignature` for
+    ///   a document that no key of the app signed; `constraint` if two destinations differ.
     func apply(to catalog: Catalog) async throws(ServerError) -> RestorationReport {
         try await catalog.transact { step throws(ServerError) in
             var report = RestorationReport(head: step.ledger.chain.head)
@@ -52,7 +58,7 @@ struct Restoration: Sendable {
             }
             for (path, found) in state.found where !seen.contains(path) {
                 report.unknown.append(path)
-                // Nothing else than what the server writes, and no name that fits into no line.
+                // Ignore files that the server does not write, and names that do not fit into a line.
                 guard ASCIIText.isPrintable(path.utf8, 1...512) else { continue }
                 try record(.version(greatest(0, found.version, step), path: path, app: nil), &step)
             }
@@ -69,7 +75,7 @@ struct Restoration: Sendable {
         }
     }
 
-    /// The audit that somebody kept the head of must continue this one, or be the beginning of it.
+    /// Requires that the known head continues this audit, or is in it. Returns the number of lost entries.
     private func lost(_ step: Catalog.Step) throws(ServerError) -> Int64? {
         guard let known else { return nil }
         let head = step.ledger.chain.head
@@ -90,11 +96,11 @@ struct Restoration: Sendable {
     }
 
     private func greatest(_ version: Int64, _ noted: Int64, _ step: Catalog.Step) -> Int64 {
-        // A version takes a transaction, of which there is less than one in a second for long.
+        // A version takes a transaction, and the long-term rate is below one per second.
         max(version, noted) + Self.versionStep + max(0, step.now - step.ledger.latestTime)
     }
 
-    // MARK: What is public of an app
+    // MARK: Public documents of an app
 
     private func course(
         of app: AppName, _ catalog: Catalog, _ step: Catalog.Step, _ seen: inout Set<String>
@@ -118,7 +124,7 @@ struct Restoration: Sendable {
         return course
     }
 
-    /// A repository stays or goes as a whole: its files name each other.
+    /// A repository is kept or replaced as a whole, because its files name each other.
     private func take(
         _ repository: PublicRepository, of app: AppName, _ known: [String: Catalog.StoredDocument],
         _ step: Catalog.Step, _ course: inout Course, _ seen: inout Set<String>
@@ -134,7 +140,7 @@ struct Restoration: Sendable {
                 throw ServerError(
                     .invalidSignature, of: timestamp, expected: "a repository that apps with its first root follow",
                     found: reason,
-                    remedy: "Restore a newer backup, or find out who wrote it, and say --disregard \(timestamp).")
+                    remedy: "Restore a newer backup. Or find out who wrote it, and pass --disregard \(timestamp).")
             }
             course.isOutdated = true
         case .newer(let isRenewed):
@@ -175,7 +181,7 @@ struct Restoration: Sendable {
         let known = judge.known[path]
         var newest: (document: Catalog.StoredDocument, isNewer: Bool)?
         var isWithheld = false
-        // What other systems read has no time in it: the same file may be of two publications.
+        // Formats of other systems contain no time: two publications may have the same file.
         let proves = ["lists/", "trust/"].contains { path.utf8.starts(with: $0.utf8) } || path.hasSuffix(".pins.json")
         for (bytes, places) in state.found[path]?.documents ?? [] {
             switch try judge.judge(bytes, at: path) {
@@ -198,13 +204,14 @@ struct Restoration: Sendable {
                         .invalidSignature, of: "\(path) in \(places[0])",
                         expected: "what a key of the backup signed", found: reason,
                         remedy:
-                            "If the app got another key after the backup, restore a newer one. Otherwise find out who wrote it, and say --disregard \(path)."
+                            "If the app got another key after the backup, restore a newer backup. Otherwise "
+                            + "find out who wrote it, and pass --disregard \(path)."
                     )
                 }
                 isWithheld = true
             }
         }
-        // Noted and then not written: something newer was about to be public, and may have been in another place.
+        // The version was noted but not written: a newer document was about to be public, maybe in another destination.
         if newest == nil, (state.found[path]?.version ?? 0) > known?.version ?? 0 { course.isOutdated = true }
         if let newest {
             course.documents.append(newest.document)
@@ -220,7 +227,7 @@ struct Restoration: Sendable {
         }
     }
 
-    // MARK: How it goes on
+    // MARK: Applying the findings
 
     private func follow(
         _ course: Course, _ app: AppName, _ step: inout Catalog.Step, _ report: inout RestorationReport

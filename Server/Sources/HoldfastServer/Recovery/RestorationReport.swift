@@ -1,22 +1,25 @@
-/// What restoring a backup found and did.
-public struct RestorationReport: Sendable, Hashable {
+package import ServerFoundation
+package import ServerModel
+
+/// The findings and actions of restoring a backup.
+package struct RestorationReport: Sendable, Hashable {
     /// The end of the audit of the backup.
-    public internal(set) var head: AuditHead
-    /// How many entries of the audit came after the backup; nil if nobody knows.
-    public internal(set) var lost: Int64?
-    /// The paths of what is public and newer than the backup, and which stays.
-    public internal(set) var adopted: [String] = []
-    /// The paths of what is public, differs, and is signed by nobody or by a key that the backup does not have. It stays
-    /// where it is until the next publication.
-    public internal(set) var withheld: [String] = []
-    /// The paths of what is public and of no app of the backup.
-    public internal(set) var unknown: [String] = []
+    package internal(set) var head: AuditHead
+    /// The number of entries of the audit after the backup; nil if unknown.
+    package internal(set) var lost: Int64?
+    /// The paths of public documents that are newer than the backup and stay.
+    package internal(set) var adopted: [String] = []
+    /// The paths of public documents that differ and are unsigned, or signed by a key that the backup does not have.
+    /// They stay until the next publication.
+    package internal(set) var withheld: [String] = []
+    /// The paths of public documents of apps that are not in the backup.
+    package internal(set) var unknown: [String] = []
     /// The apps that sign nothing before their next publication.
-    public internal(set) var held: [AppName] = []
-    /// The changes that were open.
-    public internal(set) var lapsed: [RandomID] = []
-    /// How many tokens were ended.
-    public internal(set) var tokens = 0
-    /// The statement of approvers that counts.
-    public internal(set) var approvers: Int64 = 0
+    package internal(set) var held: [AppName] = []
+    /// The open changes, which lapsed.
+    package internal(set) var lapsed: [RandomID] = []
+    /// The number of deleted tokens.
+    package internal(set) var tokens = 0
+    /// The index of the statement of approvers in force.
+    package internal(set) var approvers: Int64 = 0
 }

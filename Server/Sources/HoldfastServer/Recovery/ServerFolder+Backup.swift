@@ -1,18 +1,24 @@
 import Crypto
-public import Foundation
+package import Foundation
+package import PinPublication
+package import ServerFoundation
+import ServerModel
+import ServerStore
+
+package import struct ServerFoundation.Digest
 
 extension ServerFolder {
-    /// Writes a backup: the database as it is at one instant with the end of its audit, and the configuration, encrypted
-    /// to a recipient. The secret is not in it. Servers and commands go on meanwhile.
+    /// Writes a backup, encrypted to a recipient: a consistent copy of the database with the head of its audit, and the
+    /// configuration, but not the secret. Servers and commands continue to run.
     /// - Parameters:
     ///   - open: this server.
-    ///   - file: the file to write, outside the folder; there must be none yet. It appears once it is complete.
-    ///   - recipient: whose key opens it, together with the secret.
-    /// - Returns: what the backup says about itself.
-    /// - Throws: ``ServerError``: `secretFile` without the secret, without which nobody could tell a backup from a
-    ///   forgery; `brokenChain` for a database that is not the one of the head; `invalidValue` for a file in the folder.
+    ///   - file: the file to write, outside the folder; it must not exist. It appears once it is complete.
+    ///   - recipient: the key that opens the backup, together with the secret.
+    /// - Returns: the manifest of the backup.
+    /// - Throws: ``ServerError``: `secretFile` without the secret, because a backup without it could be forged;
+    ///   `brokenChain` for a database that does not match the head; `invalidValue` for a file in the folder.
     @discardableResult
-    public func backUp(
+    package func backUp(
         _ open: Open, to file: URL, for recipient: BackupRecipient
     ) async throws(ServerError) -> BackupManifest {
         guard !WholeFile.isInside(file, url) else {

@@ -1,24 +1,29 @@
 import Foundation
-public import Holdfast
+package import Holdfast
+package import PinPublication
+package import ServerFoundation
+package import ServerModel
+package import ServerStore
 
 extension ServerFolder {
-    /// What a move led to.
-    public struct Moving: Sendable, Hashable {
+    /// The result of a move.
+    package struct Moving: Sendable, Hashable {
         /// The rows of each table, by its name.
-        public let rows: [String: Int64]
-        /// The end of the audit, the same as before.
-        public let head: AuditHead
+        package let rows: [String: Int64]
+        /// The head of the audit, the same as before.
+        package let head: AuditHead
     }
 
-    /// Moves a server from a folder with a database of its own to a database of PostgreSQL and this folder, which has none
-    /// yet. No server may run on the old folder; it keeps everything, and is marked so that none starts there anymore.
+    /// Moves a server from a folder with its own database to a PostgreSQL database and this folder, which has no
+    /// database yet. No server may run on the old folder. The old folder keeps its files, and is marked so that no
+    /// server starts there.
     /// - Parameters:
     ///   - old: the old folder.
     ///   - address: the database, which must be empty.
     ///   - clock: the time.
-    /// - Throws: ``ServerError``: `constraint` for a folder or a database that has a server; `folderInUse` while a server
-    ///   runs; `brokenChain`. The old folder is as it was then.
-    public func move(
+    /// - Throws: ``ServerError``: `constraint` for a folder or a database that has a server; `folderInUse` while a
+    ///   server runs; `brokenChain`. The old folder is unchanged then.
+    package func move(
         from old: ServerFolder, to address: PostgreSQLAddress, clock: any WallClock
     ) async throws(ServerError) -> Moving {
         guard try WholeFile.read(configuration, limit: 16 << 10) == nil,
@@ -33,13 +38,13 @@ extension ServerFolder {
         let before = try old.readConfiguration()
         guard before.database == nil else {
             throw ServerError(
-                .constraint, of: old.url.path, expected: "a server with a database of its own",
+                .constraint, of: old.url.path, expected: "a server with its own database",
                 found: "one on PostgreSQL already",
                 remedy: "Move its database with PostgreSQL's own tools, and name the new address with --database.")
         }
         let settings = try FolderConfiguration(
             server: before.server, genesis: before.genesis, secret: before.secret, database: address)
-        // It is opened once: what is wrong with it is found before anything is copied.
+        // Open it once, to find faults before anything is copied.
         let open = try await old.open(clock: clock)
         let ledger = open.catalog.ledger
         await open.engine.close()
@@ -60,20 +65,20 @@ extension ServerFolder {
         }
     }
 
-    /// Marks the old folder, and makes this one a server's.
-    func leave(_ old: ServerFolder, _ settings: FolderConfiguration) throws(ServerError) {
+    /// Marks the old folder, and writes the configuration of this one.
+    package func leave(_ old: ServerFolder, _ settings: FolderConfiguration) throws(ServerError) {
         try WholeFile.replace(old.moved, with: RelocationMarker.bytes(self))
         do throws(ServerError) {
-            // A folder without it has no server.
+            // Without a configuration, the folder has no server.
             try WholeFile.replace(configuration, with: settings.bytes)
         } catch {
-            // One of both folders serves, whatever happens.
+            // Exactly one of both folders must be able to serve, even after an error.
             if !FileManager.default.fileExists(atPath: configuration.path) {
                 try? WholeFile.remove(old.moved)
             }
             throw error
         }
-        // A program that does not know the mark refuses a configuration that says where the database is.
+        // A program that does not know the mark refuses a configuration with an external database.
         try WholeFile.replace(old.configuration, with: settings.bytes)
     }
 
@@ -110,7 +115,7 @@ extension ServerFolder {
                 }
                 rows[table.name] = count
             }
-            // A backup of a database of many machines has one; the first server here signs what it finds.
+            // A backup of a database for several machines has a head. The first server here signs its own.
             try target.run(text: "DELETE FROM audit_head")
             var chain = AuditChain()
             let audit = StorageTable(name: "audit ORDER BY place", columns: ["entry"])
@@ -120,19 +125,20 @@ extension ServerFolder {
             guard chain.head == known else {
                 throw ServerError(
                     .brokenChain, of: "audit", expected: "the head \(known)", found: "\(chain.head)",
-                    remedy: "Nothing was moved. Somebody has written to the old database meanwhile: try again.")
+                    remedy: "Nothing was moved, because another program wrote to the old database at the same time. "
+                        + "Try again.")
             }
             return Moving(rows: rows, head: chain.head)
         }
     }
 
-    /// Copies what lies beside the database.
+    /// Copies the files next to the database.
     private func takeFiles(of old: ServerFolder) throws(ServerError) {
         for name in ["head", "clock", "public", "versions"] {
             let (source, target) = (old.url.appending(path: name), url.appending(path: name))
             guard FileManager.default.fileExists(atPath: source.path) else { continue }
             do {
-                // What an attempt left that was interrupted.
+                // Remove the rest of an interrupted attempt.
                 if FileManager.default.fileExists(atPath: target.path) {
                     try FileManager.default.removeItem(at: target)
                 }

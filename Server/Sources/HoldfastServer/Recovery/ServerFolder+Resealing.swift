@@ -1,38 +1,41 @@
 import Foundation
-public import Holdfast
+package import Holdfast
+package import PinPublication
+package import ServerFoundation
+package import ServerStore
 
 extension ServerFolder {
-    /// The steps of a change of the secret, each of which is on the disk before the next.
-    public enum ResealingStep: Sendable, CaseIterable {
+    /// The steps of a change of the secret. Each is on the disk before the next.
+    package enum ResealingStep: Sendable, CaseIterable {
         /// The new secret is in the file `SECRET.next`.
         case written
-        /// The recovery copy is there.
+        /// The recovery copy is written.
         case copied
         /// All keys are sealed with the new secret, in one transaction.
         case sealed
-        /// The new secret is in the place of the old one.
+        /// The new secret has replaced the old one.
         case placed
     }
 
-    /// What a change of the secret led to.
-    public struct Resealing: Sendable, Hashable {
-        /// Whether an earlier change was completed, and no other secret made.
-        public let isContinued: Bool
-        /// Keys that nobody uses anymore and that the old secret did not open.
-        public let unreadable: [String]
+    /// The result of a change of the secret.
+    package struct Resealing: Sendable, Hashable {
+        /// Whether this completed an earlier change instead of making another secret.
+        package let isContinued: Bool
+        /// The unused keys that the old secret did not open.
+        package let unreadable: [String]
     }
 
-    /// Changes the secret. No server may run meanwhile. It may be interrupted anywhere: the file of the secret opens all
-    /// keys, or the one beside it does, which every start finds; and run once more it completes what it began.
+    /// Changes the secret. No server may run meanwhile. The change may be interrupted at any time. Either the secret's
+    /// file or the one next to it opens all keys, every start checks both, and another run completes the change.
     /// - Parameters:
     ///   - copy: a second file for the new secret; nil for none.
     ///   - clock: the time.
     ///   - generator: makes the secret.
-    ///   - actor: who does it, for the audit.
+    ///   - actor: the actor for the audit.
     ///   - after: called after each step.
-    /// - Throws: ``ServerError``: `folderInUse` while a server runs; `secretFile`; `sealedKey`; `file` if there is another
-    ///   file in the place of the copy.
-    public func reseal(
+    /// - Throws: ``ServerError``: `folderInUse` while a server runs; `secretFile`; `sealedKey`; `file` if another file
+    ///   exists at the path of the copy.
+    package func reseal(
         copy: SecretFile?, clock: any WallClock, using generator: inout some RandomNumberGenerator, by actor: String,
         after: (ResealingStep) throws(ServerError) -> Void = { _ in }
     ) async throws(ServerError) -> Resealing {
@@ -59,7 +62,7 @@ extension ServerFolder {
         let file = SecretFile(URL(filePath: open.configuration.secret))
         let isContinued = file.next.exists
         let new = isContinued ? try file.next.read(outside: url) : SigningSecret(using: &generator)
-        // Before anything is written: what is there may be the only copy of another secret.
+        // Check before writing: an existing file may be the only copy of another secret.
         let hasCopy = try copy.map { copy throws(ServerError) in try isThere(copy, new) } ?? true
         if !isContinued { try file.next.replace(new, outside: url) }
         try after(.written)

@@ -1,54 +1,60 @@
-public import Foundation
-public import Holdfast
+package import Foundation
+package import Holdfast
+import HostMonitoring
+import PinChanges
+package import PinPublication
+package import ServerFoundation
+package import ServerModel
+package import ServerStore
 
 extension ServerFolder {
-    /// The steps of restoring a backup, each of which is on the disk before the next.
-    public enum RestoringStep: Sendable, CaseIterable {
-        /// The folder says that a backup is being restored into it.
+    /// The steps of restoring a backup. Each is on the disk before the next.
+    package enum RestoringStep: Sendable, CaseIterable {
+        /// The folder is marked: a backup is being restored into it.
         case marked
-        /// The database is there.
+        /// The database is written.
         case unpacked
-        /// The folder has a server, which cannot be started.
+        /// The folder has a configuration, but the server cannot start.
         case configured
-        /// What is public is in the database and its audit.
+        /// The findings about public documents are in the database and its audit.
         case recorded
         /// The server may start.
         case completed
     }
 
-    /// A backup with what opens it.
-    public struct BackupSource: Sendable {
-        let file: URL
-        let key: BackupPrivateKey
-        let secret: SecretFile
+    /// A backup, and the keys that open it.
+    package struct BackupSource: Sendable {
+        package let file: URL
+        package let key: BackupPrivateKey
+        package let secret: SecretFile
 
-        /// Names a backup.
+        /// Describes a backup.
         /// - Parameters:
         ///   - file: the file that ``ServerFolder/backUp(_:to:for:)`` wrote.
         ///   - key: the recipient's.
-        ///   - secret: the file of the secret of the time of the backup.
-        public init(_ file: URL, key: BackupPrivateKey, secret: SecretFile) {
+        ///   - secret: the file with the secret at the time of the backup.
+        package init(_ file: URL, key: BackupPrivateKey, secret: SecretFile) {
             self.file = file
             self.key = key
             self.secret = secret
         }
     }
 
-    /// What decides how a server goes on after an older backup.
-    public struct RestoringRules: Sendable {
-        /// Where documents are public, besides the folder of the server itself.
-        public var places: [PublicPlace]
-        /// A head of the audit that was kept elsewhere, such as in a log.
-        public var known: AuditHead?
-        /// Paths at which something that the app's keys did not sign is no reason to stop.
-        public var disregarded: Set<String>
-        /// The names of the backup's own places that are not read, because they are gone.
-        public var goneFrom: Set<String>
-        /// How the backup's own places are read.
-        public var reader: any RemoteDataProvider
+    /// The rules by which a server continues after an older backup.
+    package struct RestoringRules: Sendable {
+        /// The destinations of public documents, other than the folder of the server.
+        package var places: [PublicPlace]
+        /// A head of the audit that was kept outside the server, such as in a log.
+        package var known: AuditHead?
+        /// Paths at which a document that the app's keys did not sign is no reason to stop.
+        package var disregarded: Set<String>
+        /// The names of the backup's destinations that no longer exist and are not read.
+        package var goneFrom: Set<String>
+        /// Reads the backup's destinations.
+        package var reader: any RemoteDataProvider
 
-        /// States what is known.
-        public init(
+        /// Makes rules.
+        package init(
             places: [PublicPlace], known: AuditHead? = nil, disregarded: Set<String> = [], goneFrom: Set<String> = [],
             reader: any RemoteDataProvider = PublicDataProvider()
         ) {
@@ -60,11 +66,11 @@ extension ServerFolder {
         }
     }
 
-    /// Examines a backup: that it is complete and unchanged, its audit right, all that it says is published approved, and
-    /// that every key opens. Nothing is left on the disk.
-    /// - Returns: what the backup says about itself, and what is wrong, in words; nothing if it can be restored.
+    /// Examines a backup: it is complete and unchanged, its audit is valid, all publications are approved, and every
+    /// key opens. Leaves nothing on the disk.
+    /// - Returns: the manifest, and the faults as text; no faults if the backup can be restored.
     /// - Throws: ``ServerError`` for a backup that cannot be read.
-    public static func check(
+    package static func check(
         _ backup: BackupSource, clock: any WallClock
     ) async throws(ServerError) -> (manifest: BackupManifest, faults: [String]) {
         let folder = ServerFolder(
@@ -79,18 +85,18 @@ extension ServerFolder {
         return (manifest, try await folder.faults(clock))
     }
 
-    /// Restores a backup into a folder without a server. It may be interrupted anywhere, and does the rest when it is
-    /// called again; the server does not start before.
+    /// Restores a backup into a folder without a server. It may be interrupted at any time; another call does the rest.
+    /// The server does not start before that.
     /// - Parameters:
     ///   - backup: the backup.
-    ///   - rules: what is known.
+    ///   - rules: the rules for public documents.
     ///   - clock: the time.
     ///   - generator: makes the id of the restoration.
-    ///   - actor: who does it, for the audit.
+    ///   - actor: the actor for the audit.
     ///   - after: called after each step.
-    /// - Throws: ``ServerError``: `constraint` for a folder that has a server; what ``check(_:clock:)`` finds; `file` if a
-    ///   place cannot be read; `invalidSignature` for what no key of the backup signed; `clock`.
-    public func restore(
+    /// - Throws: ``ServerError``: `constraint` for a folder that has a server; errors of ``check(_:clock:)``; `file` if
+    ///   a destination cannot be read; `invalidSignature` for a document that no key of the backup signed; `clock`.
+    package func restore(
         _ backup: BackupSource, rules: RestoringRules, clock: any WallClock,
         using generator: inout some RandomNumberGenerator, by actor: String,
         after: (RestoringStep) throws(ServerError) -> Void = { _ in }
@@ -101,7 +107,7 @@ extension ServerFolder {
         let id = try begin(&generator)
         try after(.marked)
         if try WholeFile.read(configuration, limit: 16 << 10) == nil {
-            // What an interrupted attempt left.
+            // Remove the rest of an interrupted attempt.
             for name in ["server.db", "server.db-wal", "server.db-shm"] {
                 try WholeFile.remove(url.appending(path: name))
             }
@@ -110,7 +116,7 @@ extension ServerFolder {
             try configure(manifest, backup.secret)
         }
         try after(.configured)
-        // Nothing else is written before everything was found to be right.
+        // Write nothing else before all checks have passed.
         let faults = try await faults(clock)
         guard faults.isEmpty else {
             throw ServerError(
@@ -123,7 +129,7 @@ extension ServerFolder {
             try after(.recorded)
             try WholeFile.remove(restoring)
             try after(.completed)
-            // What cannot be written now is written when the server runs.
+            // The running server writes later what fails now.
             _ = try? await open.publisher.deliver()
             await open.engine.close()
             return report
@@ -135,7 +141,7 @@ extension ServerFolder {
 
     private static let mark = "holdfast-restoring-v1"
 
-    /// Marks the folder, or continues what was begun.
+    /// Marks the folder, or continues an earlier attempt.
     private func begin(_ generator: inout some RandomNumberGenerator) throws(ServerError) -> RandomID {
         if let bytes = try WholeFile.read(restoring, limit: 256) {
             var lines = try LineReader(bytes, "restoration", limit: 256)
@@ -172,14 +178,14 @@ extension ServerFolder {
         return manifest
     }
 
-    /// Writes the configuration, after which the folder has a server.
+    /// Writes the configuration. From then on, the folder has a server.
     private func configure(_ manifest: BackupManifest, _ secret: SecretFile) throws(ServerError) {
         let old = manifest.configuration
         let settings = try FolderConfiguration(server: old.server, genesis: old.genesis, secret: secret.url.path)
         try WholeFile.replace(configuration, with: settings.bytes)
     }
 
-    /// What is wrong with a database that came out of a backup.
+    /// The faults of a database from a backup.
     private func faults(_ clock: any WallClock) async throws(ServerError) -> [String] {
         let open = try await openAnyway(clock: clock, steady: .system, isRestored: true)
         do throws(ServerError) {
@@ -216,14 +222,14 @@ extension ServerFolder {
         return try await restoration.apply(to: open.catalog)
     }
 
-    /// Where clients find the folder of the server of the backup, and the places to which it had documents uploaded, each
-    /// address once: clients ask there, and find what may be newer than the backup.
+    /// The address of the backup's folder, and the destinations of its documents, each address once. Clients query
+    /// these addresses, and their documents may be newer than the backup.
     private func ownPlaces(_ rules: RestoringRules, _ open: Open) async throws(ServerError) -> [PublicPlace] {
         var (places, known): ([PublicPlace], Set<URL>) = ([], [])
         for app in open.catalog.ledger.appNames {
             var all = try await open.catalog.places(of: app).map { (name: $0.name, url: $0.url) }
             if let address = try await open.catalog.folderAddress(of: app) {
-                all.append((name: Catalog.folderPlace, url: address.url))
+                all.append((name: Place.folder, url: address.url))
             }
             for place in all where !rules.goneFrom.contains(place.name) && known.insert(place.url).inserted {
                 places.append(.address(place.url, rules.reader))
@@ -234,7 +240,7 @@ extension ServerFolder {
 }
 
 extension Catalog {
-    /// What the engine finds wrong with its own file.
+    /// The faults that the database engine finds in its file.
     fileprivate func damage() async throws(ServerError) -> [String] {
         try await look { session, _ throws(ServerError) in
             var damage: [String] = []
@@ -249,7 +255,7 @@ extension Catalog {
         }
     }
 
-    /// The keys that a secret does not open, those too that sign no more.
+    /// The keys that a secret does not open, including unused ones.
     fileprivate func keysThatStayShut(with secret: SigningSecret) async throws(ServerError) -> [String] {
         try await look { [server] session, _ throws(ServerError) in
             var shut: [String] = []

@@ -1,14 +1,15 @@
 import Foundation
+import ServerFoundation
 
-/// Files that are too large to be held whole.
+/// Reads and writes files that are too large for memory.
 enum StreamedFile {
     private static let part = 1 << 20
 
-    /// Writes a new file under another name, and gives it its own once all of it is on the disk.
+    /// Writes a new file under a temporary name, and renames it once it is completely on the disk.
     /// - Parameters:
-    ///   - url: the file; there must be none, or a part of one under the other name.
-    ///   - body: gets what writes to it.
-    /// - Throws: ``ServerError`` `file`; there is no such file then.
+    ///   - url: the file; it must not exist, except in part under the temporary name.
+    ///   - body: gets the function that writes.
+    /// - Throws: ``ServerError`` `file`; the file does not exist then.
     static func create(
         _ url: URL, _ body: (_ write: ([UInt8]) throws(ServerError) -> Void) throws(ServerError) -> Void
     ) throws(ServerError) {
@@ -42,8 +43,8 @@ enum StreamedFile {
     }
 
     /// Reads a file from its beginning.
-    /// - Parameter body: gets what gives that many bytes, or fewer at the end.
-    /// - Throws: ``ServerError`` `file` if it cannot be read or is no regular file.
+    /// - Parameter body: gets a function that reads the given number of bytes, or fewer at the end.
+    /// - Throws: ``ServerError`` `file` if it cannot be read or is not a regular file.
     static func read<Value>(
         _ url: URL, _ body: (_ source: (Int) throws(ServerError) -> [UInt8]) throws(ServerError) -> Value
     ) throws(ServerError) -> Value {
@@ -73,7 +74,7 @@ enum StreamedFile {
         }
     }
 
-    /// Gives all parts of a file to a closure.
+    /// Passes all parts of a file to a closure.
     static func forEachPart(
         of url: URL, _ body: ([UInt8]) throws(ServerError) -> Void
     ) throws(ServerError) {

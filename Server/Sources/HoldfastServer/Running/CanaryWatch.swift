@@ -1,32 +1,35 @@
+import HostMonitoring
 import Logging
+import PinPublication
+import ServerStore
 import ServiceLifecycle
 
-/// Has clients look with the documents of each canary, every five minutes as the watcher looks at hosts, so that a change
-/// which they refuse is held while only the canary has it.
+/// Probes hosts with the documents of each canary, every five minutes like the watcher, so that a change which clients
+/// refuse is held while only the canary has it.
 struct CanaryWatch: Service {
     private let publisher: Publisher
     private let lease: ServiceLease?
     private let logger: Logger
 
     private static let pause: Duration = .seconds(WatchSchedule.usual.interval)
-    /// How soon it looks whether it is this machine's turn.
+    /// How often it checks whether this machine has the lease.
     private static let patience: Duration = .seconds(5)
 
     /// - Parameters:
-    ///   - publisher: what it works with.
-    ///   - lease: the right to look, of which several machines have it one at a time; nil for one machine.
-    ///   - logger: for what holds a canary, and for when that is over.
+    ///   - publisher: the publisher, with the catalog.
+    ///   - lease: the right to probe, which one of several machines holds at a time; nil for one machine.
+    ///   - logger: receives the reasons that hold a canary, and the end of each hold.
     init(_ publisher: Publisher, lease: ServiceLease?, logger: Logger) {
         self.publisher = publisher
         self.lease = lease
         self.logger = logger
     }
 
-    /// Looks until the task is canceled or asked to stop.
+    /// Runs until the task is canceled or a shutdown is requested.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var troubles = RepeatedErrorLog(logger)
-            // Apps ask a listener, so nobody looks before it answers.
+            // The probes query the listener, so wait until it answers.
             await publisher.listener.begins()
             while !Task.isCancelled {
                 guard lease.map({ $0.turn != nil }) ?? true else {
@@ -40,7 +43,7 @@ struct CanaryWatch: Service {
     }
 
     private func step(_ troubles: inout RepeatedErrorLog) async {
-        // By a wrong clock every certificate is expired, or none.
+        // With a wrong clock, every certificate looks expired, or none does.
         guard publisher.catalog.clockProblem == nil else { return }
         let problems = await publisher.probeCanaries()
         guard !problems.isEmpty else { return troubles.end("following the canary") }

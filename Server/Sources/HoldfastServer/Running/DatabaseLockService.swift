@@ -1,17 +1,19 @@
 import Logging
+import ServerFoundation
+import ServerStore
 import ServiceLifecycle
 
-/// Keeps the right to serve from a database, and ends the server when somebody has taken it alone, or has changed the tables
-/// so that this program cannot work on them.
+/// Keeps the right to serve from a database. It ends the server when another server has locked the database
+/// exclusively, or a newer program has changed the tables so that this one cannot use them.
 struct DatabaseLockService: Service {
     let hold: DatabaseLock
     let logger: Logger
 
-    /// How often in succession somebody has to have it alone: whoever cannot open what it took gives it back at once.
-    /// Nothing is written meanwhile.
+    /// The number of consecutive failures after which the server ends: a server that cannot open the database releases
+    /// its lock at once. Nothing is written in the meantime.
     private static let patience = 3
 
-    /// Runs until it is asked to stop.
+    /// Runs until a shutdown is requested.
     /// - Throws: ``ServerError`` `databaseInUse` or `newerDatabase`.
     func run() async throws {
         let loss: ServerError? = await cancelWhenGracefulShutdown {

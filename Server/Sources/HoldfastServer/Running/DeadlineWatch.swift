@@ -1,32 +1,36 @@
 import Logging
+import PinPublication
+import ServerFoundation
+import ServerStore
 import ServiceLifecycle
 
-/// Looks once an hour whether something has to be published soon, and when that time comes, so that people are told while
-/// there is time to approve it, and no later than the command `status` says so. What is wrong with the database is what ``PublishingLoop`` says.
+/// Checks once per hour, and when a known alert is due, whether an app needs a publication soon, so that people are
+/// notified while there is time for approval, and no later than by the command `status`. ``PublishingLoop`` reports
+/// database errors.
 struct DeadlineWatch: Service {
     private let publisher: Publisher
     private let lease: ServiceLease?
     private let logger: Logger
 
-    /// How soon it looks whether it is this machine's turn.
+    /// How often it checks whether this machine has the lease.
     private static let patience: Duration = .seconds(5)
     private static let pause: Duration = .seconds(3_600)
-    /// How often it looks whether the time of an alert that is known has come.
+    /// How often it checks whether a known alert is due.
     private static let step: Duration = .seconds(5)
-    /// Between two apps: a judgment takes a processor, and rounds have to be signed meanwhile.
+    /// The pause between two apps: an evaluation uses a processor, and rounds must be signed in the meantime.
     private static let rest: Duration = .seconds(1)
 
     /// - Parameters:
-    ///   - publisher: whose apps are watched.
-    ///   - lease: the right to watch, of which several machines have it one at a time; nil for one machine.
-    ///   - logger: for what has to be published soon.
+    ///   - publisher: the publisher whose apps are watched.
+    ///   - lease: the right to watch, which one of several machines holds at a time; nil for one machine.
+    ///   - logger: receives the publications that are needed soon.
     init(_ publisher: Publisher, lease: ServiceLease?, logger: Logger) {
         self.publisher = publisher
         self.lease = lease
         self.logger = logger
     }
 
-    /// Watches until the task is canceled or asked to stop.
+    /// Runs until the task is canceled or a shutdown is requested.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var reminded: [AppName: PublishingDeadline] = [:]
@@ -48,8 +52,8 @@ struct DeadlineWatch: Service {
         }
     }
 
-    /// Looks at apps whose alert has come since they were judged last.
-    /// - Parameter reminded: those for which that was done.
+    /// Evaluates apps again whose alert has become due since their last evaluation.
+    /// - Parameter reminded: the deadlines for which that was done.
     private func lookAtPressing(_ reminded: inout [AppName: PublishingDeadline]) async {
         guard lease.map({ $0.turn != nil }) ?? true, let now = publisher.catalog.signingTime else { return }
         for app in publisher.catalog.apps {

@@ -1,12 +1,13 @@
+import PinPublication
 import ServiceLifecycle
 
-/// A service that begins once everything that is served was read: whatever looks at that would find nothing before, and the
-/// processors are for whoever is asked by clients.
+/// A service that starts after all served data was read. Before that it would find nothing, and the processors should
+/// serve clients first.
 struct DeferredService: Service {
     let service: any Service
     let live: LiveSnapshot
 
-    /// Waits, and runs the service.
+    /// Waits, then runs the service.
     func run() async throws {
         if let starting = live.current.starting {
             await withTaskCancellationOrGracefulShutdownHandler {

@@ -1,15 +1,16 @@
 import Foundation
+import ServerHTTP
 
-/// How many files and connections this process may have open.
-public enum DescriptorLimit {
-    /// What the process needs beside the connections of apps: all connections of the administration, so that a flood of apps
-    /// never keeps people out, and 256 for the database, files, and connections to watched hosts.
-    static let others = ListenerLimits.administration.connections + 256
+/// The maximum number of files and connections that this process may have open.
+package enum DescriptorLimit {
+    /// The number needed in addition to connections of apps: all connections of the administration, so that a flood
+    /// from apps never locks administrators out, and 256 for the database, files, and connections to monitored hosts.
+    package static let others = ListenerLimits.administration.connections + 256
 
-    /// Raises the limit to what the system allows, and says how many connections fit.
-    /// - Parameter wanted: how many are wanted.
-    /// - Returns: as many, or fewer if the system allows no more.
-    public static func raise(for wanted: Int) -> Int {
+    /// Raises the limit as far as the system allows, and returns the number of connections that fit.
+    /// - Parameter wanted: the wanted number of connections.
+    /// - Returns: this number, or a smaller one if the system does not allow it.
+    package static func raise(for wanted: Int) -> Int {
         var limit = rlimit()
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))

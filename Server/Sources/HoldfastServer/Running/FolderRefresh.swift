@@ -1,8 +1,9 @@
 import Foundation
 import Holdfast
+import PinPublication
 import ServiceLifecycle
 
-/// Serves what is in the folder, read again each minute, while the database cannot be used.
+/// Serves the documents in the folder while the database is unusable, and reads them again every minute.
 struct FolderRefresh: Service {
     let folder: PublicFolder
     let live: LiveSnapshot
@@ -10,13 +11,13 @@ struct FolderRefresh: Service {
 
     private static let pause: Duration = .seconds(60)
 
-    /// Reads it once.
+    /// Reads the folder once.
     func refresh() {
         let now = Int64(exactly: clock.now.timeIntervalSince1970.rounded(.down)) ?? 0
         live.replace(with: folder.snapshot(at: now))
     }
 
-    /// Works until the task is canceled or asked to stop.
+    /// Runs until the task is canceled or a shutdown is requested.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {

@@ -1,26 +1,29 @@
-public import Holdfast
-public import ServiceLifecycle
+package import Holdfast
+package import PinPublication
+import ServerFoundation
+import ServerStore
+import ServiceLifecycle
 import Synchronization
 
-/// Tries again and again to open a server whose database cannot be used, and ends when that works.
-public final class FolderRepair: Service {
+/// Retries to open a server whose database is unusable, and ends when that succeeds.
+package final class FolderRepair: Service {
     private let folder: ServerFolder
     private let clock: any WallClock
     private let done = Mutex(false)
 
     private static let pause: Duration = .seconds(5)
 
-    /// Mends a folder.
-    public init(_ folder: ServerFolder, clock: any WallClock) {
+    /// Creates a service for a folder.
+    package init(_ folder: ServerFolder, clock: any WallClock) {
         self.folder = folder
         self.clock = clock
     }
 
-    /// Whether the server can be opened as a whole again.
-    public var isDone: Bool { done.withLock { $0 } }
+    /// Whether the server can be opened completely again.
+    package var isDone: Bool { done.withLock { $0 } }
 
-    /// Tries until it works, or until the task is canceled or asked to stop.
-    public func run() async throws {
+    /// Retries until it succeeds, the task is canceled, or a shutdown is requested.
+    package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.pause)

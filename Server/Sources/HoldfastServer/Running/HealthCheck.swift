@@ -1,10 +1,13 @@
 import Foundation
 import Holdfast
+import HostMonitoring
+import PinPublication
+import ServerHTTP
 
-/// Asks the public listener of a running server on this machine how it is. An image of a container has no other client.
-public struct HealthCheck: Sendable {
+/// Queries the state of a running server on this machine. A container image has no other client.
+package struct HealthCheck: Sendable {
     /// A question, by the end of its path below `/health/`.
-    public enum Question: String, Sendable, Hashable, CaseIterable {
+    package enum Question: String, Sendable, Hashable, CaseIterable {
         /// Whether the process answers. If not, restart it.
         case live
         /// Whether documents can be served.
@@ -14,28 +17,28 @@ public struct HealthCheck: Sendable {
     }
 
     /// The answer, in one line for people.
-    public struct Answer: Sendable, Hashable {
+    package struct Answer: Sendable, Hashable {
         /// Whether the answer is yes.
-        public let isGood: Bool
-        /// What was asked, and what was found.
-        public let text: String
+        package let isGood: Bool
+        /// The question and the result.
+        package let text: String
     }
 
     private let way: SelfCheckListener.Way?
 
-    /// Prepares to ask the server that has these settings. A listener at all addresses is asked on loopback, and one that
-    /// speaks TLS must present the configured certificate.
+    /// Prepares a query to the server with these settings. A listener on all addresses is queried on loopback, and one
+    /// with TLS must present the configured certificate.
     /// - Parameter settings: the settings that `serve` was started with.
-    public init(_ settings: ServeSettings) {
+    package init(_ settings: ServeSettings) {
         let listener = SelfCheckListener()
         let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
         listener.listens(on: settings.listen.host, port: settings.listen.port, showing: leaf)
         way = listener.way
     }
 
-    /// Asks.
+    /// Sends the query.
     /// - Parameter question: the question.
-    public func answer(to question: Question) async -> Answer {
+    package func answer(to question: Question) async -> Answer {
         guard let way else {
             return Answer(
                 isGood: false,

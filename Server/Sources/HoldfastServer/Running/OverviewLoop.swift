@@ -1,16 +1,17 @@
+import ServerWeb
 import ServiceLifecycle
 
-/// Looks at apps while people look at the overview. A page reads few of them, so with many apps it would take somebody who
-/// loads it again and again to know them all.
+/// Reads apps while the overview is in use. A page reads only a few, so with many apps a person would have to reload it
+/// many times to see all of them up to date.
 struct OverviewLoop: Service {
     private let pages: PageResponder
 
     private static let pause: Duration = .seconds(5)
 
-    /// Looks for some pages.
+    /// Creates a loop for some pages.
     init(_ pages: PageResponder) { self.pages = pages }
 
-    /// Looks until the task is canceled or asked to stop.
+    /// Runs until the task is canceled or a shutdown is requested.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {

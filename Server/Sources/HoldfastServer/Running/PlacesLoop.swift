@@ -1,24 +1,27 @@
 import Logging
+import PinPublication
+import ServerFoundation
+import ServerStore
 import ServiceLifecycle
 
-/// Reads back what was written to the folder, and has programs upload what waits for places besides it. It has a loop of its
-/// own: an address that is silent, or a program that hangs until its deadline, must not hold up what has to be signed again.
+/// Reads back the documents that were written to the folder, and runs programs that upload to other destinations. It is
+/// a separate loop, so that a silent address or a hanging program does not delay signatures.
 struct PlacesLoop: Service {
     private let publisher: Publisher
     private let logger: Logger
 
-    /// How often it looks for what waits.
+    /// How often it checks for pending deliveries.
     private static let step: Duration = .seconds(5)
 
     /// - Parameters:
-    ///   - publisher: what it works with.
-    ///   - logger: for what failed, and for what works again.
+    ///   - publisher: the publisher, with the catalog.
+    ///   - logger: receives failures and recoveries.
     init(_ publisher: Publisher, logger: Logger) {
         self.publisher = publisher
         self.logger = logger
     }
 
-    /// Works until the task is canceled or asked to stop.
+    /// Runs until the task is canceled or a shutdown is requested.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var troubles = RepeatedErrorLog(logger)
@@ -30,7 +33,7 @@ struct PlacesLoop: Service {
     }
 
     private func step(_ troubles: inout RepeatedErrorLog) async {
-        // Nothing is written with the time of a clock that cannot be believed.
+        // Nothing is written with the time of an untrusted clock.
         guard publisher.catalog.clockProblem == nil else { return }
         var problems: [String]
         do throws(ServerError) {

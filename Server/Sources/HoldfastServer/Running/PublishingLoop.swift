@@ -1,65 +1,71 @@
 import Holdfast
 import Logging
+import PinChanges
+import PinPublication
+import ServerFoundation
+import ServerHTTP
+import ServerModel
+import ServerStore
 import ServiceLifecycle
 
-/// What a server does by itself: it follows what commands write, signs again what has to be, and writes what waits to the
-/// folder. What fails is logged and tried again; what was served before is served meanwhile.
+/// The regular work of a server: it follows the writes of commands, signs documents again when needed, and writes
+/// pending documents to the folder. Failures are logged and retried, and the previous state is served in the meantime.
 struct PublishingLoop: Service {
     private let publisher: Publisher
     private let identities: [TLSIdentity]
     private let logger: Logger
 
-    /// How often it looks for what others wrote.
+    /// How often it checks for writes of other processes.
     private static let step: Duration = .seconds(1)
-    /// How often the folder is tried.
+    /// How often it tries to write to the folder.
     private static let delivery: Duration = .seconds(5)
-    /// How often it looks whether the folder still has what was written.
+    /// How often it checks that the folder still has the documents that were written.
     private static let mending: Duration = .seconds(60)
-    /// How often trust-server documents are signed again: twice in the time after which an outlook calls rounds stopped.
+    /// How often trust-server documents are signed: twice in the time after which outlooks assume stopped rounds.
     private static let round: Duration = .seconds(OutlookMaker.round / 2)
-    /// Of many machines one signs again: what is younger, in seconds, is left alone by the others.
+    /// The age in seconds below which other machines leave a document alone, because one of them has just signed it.
     private static let youth = OutlookMaker.round / 2 - 5
-    /// How soon they look again whether it is still young: so long after a machine stopped another one signs.
+    /// How often they check the age again: after a machine has stopped, another one signs within this time.
     private static let sparing: Duration = .seconds(15)
-    /// How soon a round that failed is tried again.
+    /// The delay after a failed round.
     private static let retry: Duration = .seconds(10)
-    /// How often certificates are read again, and what is served is made anew, although nobody wrote: entries expire.
+    /// How often certificates are read and the served state is made again even without writes, because entries expire.
     private static let refreshing: Duration = .seconds(60)
-    /// How often everything is read again, whether or not the audit says that it has changed: somebody may have damaged it.
+    /// How often everything is read again, even without an audit entry, because it may have been damaged.
     private static let rereading: Duration = .seconds(3_600)
 
     /// - Parameters:
-    ///   - publisher: what it works with.
-    ///   - identities: the certificates of listeners, which are read again when they were renewed.
-    ///   - logger: for what failed, and for each round with the head of the audit.
+    ///   - publisher: the publisher, with the catalog.
+    ///   - identities: the certificates of the listeners, which are read again after a renewal.
+    ///   - logger: receives failures, and the head of the audit after each round.
     init(_ publisher: Publisher, renewing identities: [TLSIdentity], logger: Logger) {
         self.publisher = publisher
         self.identities = identities
         self.logger = logger
     }
 
-    /// When things were done last.
+    /// The times of the next actions, and the results of the last ones.
     private struct State {
         var nextRound: ContinuousClock.Instant
         var nextDelivery: ContinuousClock.Instant
         var nextRefresh: ContinuousClock.Instant
         var nextMending: ContinuousClock.Instant
-        /// When what is served, and what a round has to do, is read without what is known of it.
+        /// The times of the next refresh and the next round that skip nothing as unchanged.
         var nextRereading: ContinuousClock.Instant
         var nextWholeRound: ContinuousClock.Instant
         var seen: Int64
-        /// How far the audit was when the folder was filled; nil if something is missing.
+        /// The length of the audit when the folder was filled; nil if something is missing.
         var filled: Int64?
         var nextComparison: ContinuousClock.Instant
-        /// Whether trust-server documents that another machine has signed lately are left alone: not by the first round.
+        /// Whether to leave alone what another machine has signed recently; not in the first round.
         var spares = false
-        /// Whether the clock was believed.
+        /// Whether the clock was trusted.
         var isTimely = true
         var generations: [AppName: Int64] = [:]
         var troubles: RepeatedErrorLog
     }
 
-    /// Works until the task is canceled or asked to stop.
+    /// Runs until the task is canceled or a shutdown is requested.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             let starting = publisher.live.current.starting
@@ -68,14 +74,14 @@ struct PublishingLoop: Service {
             } catch {
                 logger.error("reading what is published: \(error)")
             }
-            // Services stop one after the other, and this one hears of it after those that wait for the start.
+            // Services stop in order, and this one is stopped after those that wait for the start.
             while starting?.isStopped == true, !Task.isCancelled { try? await Task.sleep(for: Self.step) }
             guard !Task.isCancelled else { return }
             holdSpaceBack()
             let now = ContinuousClock.now
             var state = State(
                 nextRound: now, nextDelivery: now, nextRefresh: now, nextMending: now,
-                // A start has just read everything.
+                // The start has just read everything.
                 nextRereading: now + Self.rereading, nextWholeRound: now + Self.rereading,
                 seen: publisher.live.current.sequence, nextComparison: now, troubles: RepeatedErrorLog(logger))
             while !Task.isCancelled {
@@ -113,21 +119,21 @@ struct PublishingLoop: Service {
 
     private static let reserving = "holding back space for a full disk"
 
-    /// Holds space back for a full disk, where there is some.
+    /// Reserves disk space, if available, for the case that the disk is full.
     private func holdSpaceBack() {
         if publisher.catalog.engine.reserve?.make() == true { logger.info("space is held back for a full disk") }
     }
 
-    /// While the clock cannot be believed, nothing is signed or judged, and nothing written with its time.
+    /// While the clock is not trusted, nothing is signed or evaluated, and nothing is written with its time.
     private func isTimely(_ state: inout State, _ now: ContinuousClock.Instant) async -> Bool {
-        let subject = "signing and judging"
+        let subject = "signing and evaluating"
         if let problem = publisher.catalog.clockProblem {
             state.isTimely = false
             state.troubles.note(subject, "\(problem)", at: now)
             return false
         }
         if !state.isTimely {
-            // What was read meanwhile signs nothing.
+            // Snapshots read in the meantime sign nothing.
             (state.isTimely, state.nextRefresh, state.nextRound) = (true, now, now)
             await follow(&state, now)
         }
@@ -139,7 +145,7 @@ struct PublishingLoop: Service {
         return true
     }
 
-    /// Writes to this machine's folder what others have signed.
+    /// Writes the documents that other machines signed to this machine's folder.
     private func fill(_ state: inout State, _ now: ContinuousClock.Instant) async {
         let count = publisher.catalog.ledger.chain.head.count
         guard state.filled != count, state.filled != nil || now >= state.nextDelivery else { return }
@@ -221,7 +227,7 @@ struct PublishingLoop: Service {
         }
     }
 
-    /// Does something that may fail as a whole, or leave problems.
+    /// Runs an operation that may fail or return problems.
     private func attempt(
         _ subject: String, _ state: inout State, _ now: ContinuousClock.Instant,
         _ body: (inout State) async throws(ServerError) -> [String]

@@ -1,7 +1,7 @@
 import Logging
 
-/// Says once what does not work, again every ten minutes, and once when it works again: a database that stays locked would
-/// fill the log otherwise.
+/// Logs a failure once, again every ten minutes, and its end once. Otherwise a database that stays locked would fill
+/// the log.
 struct RepeatedErrorLog {
     private struct Trouble {
         let kind: String
@@ -15,8 +15,8 @@ struct RepeatedErrorLog {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    /// Something does not work.
-    /// - Parameter words: what it is; what was found may differ each time.
+    /// Records a failure.
+    /// - Parameter words: the failure; the part after "expected" may differ each time.
     mutating func note(_ subject: String, _ words: String, at now: ContinuousClock.Instant) {
         let kind = words.firstRange(of: " expected ").map { String(words[..<$0.lowerBound]) } ?? words
         if let last = known[subject], last.kind.utf8.elementsEqual(kind.utf8), now - last.time < Self.pause { return }
@@ -24,7 +24,7 @@ struct RepeatedErrorLog {
         logger.error("\(subject): \(words)")
     }
 
-    /// It works.
+    /// Records a success.
     mutating func end(_ subject: String) {
         if known.removeValue(forKey: subject) != nil { logger.notice("\(subject): works again") }
     }

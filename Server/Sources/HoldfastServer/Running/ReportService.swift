@@ -1,21 +1,26 @@
 import Holdfast
+import HostMonitoring
 import Logging
+import PublicAPI
+import ServerFoundation
+import ServerModel
+import ServerStore
 import ServiceLifecycle
 
-/// Reads what clients report, writes the counts down every few seconds, and says what people should look at.
+/// Reads client reports, stores the counts every few seconds, and logs warnings.
 struct ReportService: Service {
     private let catalog: Catalog
     private let inbox: ReportInbox
     private let counting: ReportCounting
     private let logger: Logger
 
-    /// How often counts are written, and the apps that take reports are read again.
+    /// How often counts are stored and the apps that take reports are read again.
     private static let step: Duration = .seconds(5)
-    /// How often it is looked at what clients say.
+    /// How often the status of reports is read.
     private static let looking: Duration = .seconds(15)
-    /// How often the same app is warned of: whoever forges reports fills no log.
+    /// The minimum interval between two warnings about an app, so that forged reports cannot fill the log.
     private static let warning: Duration = .seconds(600)
-    /// How often what is old is removed.
+    /// How often old counts are deleted.
     private static let pruning: Duration = .seconds(3_600)
 
     init(_ catalog: Catalog, _ inbox: ReportInbox, logger: Logger) {
@@ -23,21 +28,21 @@ struct ReportService: Service {
         counting = ReportCounting(inbox, in: catalog)
     }
 
-    /// What was done last.
+    /// The state between steps.
     struct State {
         fileprivate var troubles: RepeatedErrorLog
         fileprivate var contents: [Digest: [ContentHost]] = [:]
-        /// Where the audit ended when the apps were read.
+        /// The length of the audit when the apps were read.
         fileprivate var seen: Int64?
         fileprivate var nextLook: ContinuousClock.Instant
         fileprivate var nextPruning: ContinuousClock.Instant
         fileprivate var hasRemembered = false
         fileprivate var apps: [AppName] = []
-        /// When it was said what people should look at.
+        /// The time of the last warning per app.
         fileprivate var warned: [AppName: ContinuousClock.Instant] = [:]
     }
 
-    /// Works until the task is canceled or asked to stop, and writes down what was counted by then.
+    /// Runs until the task is canceled or a shutdown is requested, then stores the remaining counts.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
@@ -49,7 +54,7 @@ struct ReportService: Service {
         try? await counting.write()
     }
 
-    /// Counts every body that waits. Between two of them, whoever waits for the processor gets it.
+    /// Counts every queued body. Between two of them, other threads get the processor.
     func readWaiting() { while counting.countNext() { BackgroundThread.giveWay() } }
 
     private func read() async {
@@ -64,12 +69,12 @@ struct ReportService: Service {
         }
     }
 
-    /// What was done before the first step: nothing.
+    /// The state before the first step.
     func begin(at now: ContinuousClock.Instant) -> State {
         State(troubles: RepeatedErrorLog(logger), nextLook: now, nextPruning: now)
     }
 
-    /// Does what is due.
+    /// Does everything that is due.
     func step(_ state: inout State, _ now: ContinuousClock.Instant) async {
         await attempt("taking reports", &state, now) { state throws(ServerError) in
             if !state.hasRemembered { try await counting.remember() }
@@ -109,7 +114,7 @@ struct ReportService: Service {
             }
             state.warned[app] = now
             let words = standing.warnings.prefix(4).joined(separator: "; ")
-            logger.warning("reports of \(app), which anybody can forge: \(words)")
+            logger.warning("client reports of \(app), which can be forged: \(words)")
         }
         inbox.counters.set(standings)
     }

@@ -1,100 +1,106 @@
 import Configuration
-public import Foundation
+package import Foundation
 import Holdfast
-public import HoldfastProbe
-public import Logging
+package import HoldfastProbe
+package import Logging
+package import PinPublication
+package import ServerApprovals
+package import ServerFoundation
+package import ServerHTTP
+import ServerModel
+package import ServerStore
 
-/// What `serve` is told: flags, then variables of the environment, then a file; the first that says something counts.
+/// The settings of `serve`, from flags, environment variables and a file, in this order of precedence.
 ///
-/// A value is a text wherever it stands, and a list has commas between its parts. Names are those of the flags; the
-/// variable of `admin-listen` is `HOLDFAST_SERVER_ADMIN_LISTEN`.
-public struct ServeSettings: Sendable {
-    /// The names of what can be set.
-    public enum Name: String, Sendable, Hashable, CaseIterable {
+/// Every value is a text, and lists are separated by commas. Names are those of the flags; the variable of
+/// `admin-listen` is `HOLDFAST_SERVER_ADMIN_LISTEN`.
+package struct ServeSettings: Sendable {
+    /// The names of the settings.
+    package enum Name: String, Sendable, Hashable, CaseIterable {
         /// The address and port for apps.
         case listen
-        /// The blocks of the proxies before the listener for apps whose word about a client's address counts.
+        /// The address blocks of the proxies before the apps' listener that are trusted to state a client's address.
         case behindProxy = "behind-proxy"
         /// The certificates for apps, PEM.
         case tlsCertificate = "tls-certificate"
-        /// Their private key, PEM.
+        /// The private key of these certificates, PEM.
         case tlsKey = "tls-key"
-        /// The address and port for people and their tools.
+        /// The address and port for administrators and their tools.
         case adminListen = "admin-listen"
-        /// The blocks of the proxies before the listener for people whose word about a client's address counts.
+        /// The address blocks of the proxies before the administration that are trusted to state a client's address.
         case adminBehindProxy = "admin-behind-proxy"
-        /// The certificates for people and their tools, PEM.
+        /// The certificates for the administration, PEM.
         case adminTLSCertificate = "admin-tls-certificate"
-        /// Their private key, PEM.
+        /// The private key of these certificates, PEM.
         case adminTLSKey = "admin-tls-key"
-        /// Where people's browsers find the pages.
+        /// The origin of the pages in browsers.
         case adminOrigin = "admin-origin"
-        /// Whether hosts are watched.
+        /// Whether hosts are monitored.
         case watch
-        /// The blocks of addresses that may be watched although they are not of the public Internet.
+        /// The blocks of non-public addresses that may be monitored.
         case allow
-        /// From where hosts are seen.
+        /// The name of the vantage from which hosts are observed.
         case vantage
-        /// From which level on there are lines in the log.
+        /// The minimum level of log lines.
         case logLevel = "log-level"
-        /// What a line of the log looks like.
+        /// The format of log lines.
         case logFormat = "log-format"
-        /// Where the secret is.
+        /// The file of the secret.
         case secret
         /// The address of the database.
         case database
-        /// The address that is told what people should know.
+        /// The address that receives notices.
         case webhook
-        /// The file of the secret that its receiver shares.
+        /// The file of the secret that the receiver shares.
         case webhookSecret = "webhook-secret"
-        /// The authorities of its certificate, PEM.
+        /// The CAs for the receiver's certificate, PEM.
         case webhookCA = "webhook-ca"
-        /// The program that is told what people should know.
+        /// The program that receives notices.
         case onEvent = "on-event"
     }
 
-    /// What a line of the log looks like.
-    public enum LogFormat: String, Sendable, Hashable, CaseIterable {
-        /// For people: time, level, words, and names with values.
+    /// The format of log lines.
+    package enum LogFormat: String, Sendable, Hashable, CaseIterable {
+        /// Text for people: time, level, message, and names with values.
         case text
-        /// One object of JSON.
+        /// One JSON object per line.
         case json
     }
 
-    /// What apps talk to.
-    public let listen: ListenerSettings
-    /// What people and their tools talk to.
-    public let adminListen: ListenerSettings
-    /// Where people's browsers find the pages; nil if nobody signs in.
-    public let adminOrigin: RelyingParty?
-    /// Whether hosts are watched.
-    public let watches: Bool
-    /// The blocks of addresses that may be watched although they are not of the public Internet.
-    public let allowed: [AddressBlock]
-    /// From where hosts are seen.
-    public let vantage: String
-    /// From which level on there are lines in the log.
-    public let logLevel: Logger.Level
-    /// What a line of the log looks like.
-    public let logFormat: LogFormat
-    /// Where the secret is; nil for where `init` put it.
-    public let secret: URL?
-    /// How the database is reached; nil for as the folder says.
-    public let database: PostgreSQLAddress?
-    /// Whom the server tells what people should know.
-    public let notices: NoticeSettings
+    /// The listener for apps.
+    package let listen: ListenerSettings
+    /// The listener for administrators and their tools.
+    package let adminListen: ListenerSettings
+    /// The origin of the pages in browsers; nil if sign-in is disabled.
+    package let adminOrigin: RelyingParty?
+    /// Whether hosts are monitored.
+    let watches: Bool
+    /// The blocks of non-public addresses that may be monitored.
+    package let allowed: [AddressBlock]
+    /// The name of the vantage from which hosts are observed.
+    package let vantage: String
+    /// The minimum level of log lines.
+    package let logLevel: Logger.Level
+    /// The format of log lines.
+    package let logFormat: LogFormat
+    /// The file of the secret; nil for the one that `init` wrote.
+    package let secret: URL?
+    /// The address of the database; nil for the one in the folder.
+    package let database: PostgreSQLAddress?
+    /// The targets of notices.
+    package let notices: NoticeSettings
 
     private static let prefix = "HOLDFAST_SERVER_"
     private static let maximumFile = 64 << 10
 
     /// Reads the settings.
     /// - Parameters:
-    ///   - flags: what the command line says.
-    ///   - environment: the variables; others than those of this program are not looked at.
+    ///   - flags: the values from the command line.
+    ///   - environment: the environment variables; those of other programs are ignored.
     ///   - file: a file with a JSON object; nil for none.
-    /// - Throws: ``ServerError`` `invalidValue` or `file`, naming what is wrong, what was expected, and what to do. Nothing
-    ///   is taken from settings of which one is wrong.
-    public init(flags: [Name: String], environment: [String: String], file: URL?) async throws(ServerError) {
+    /// - Throws: ``ServerError`` `invalidValue` or `file`, naming the invalid setting, the expected value, and the fix.
+    ///   If one setting is invalid, none is used.
+    package init(flags: [Name: String], environment: [String: String], file: URL?) async throws(ServerError) {
         try Self.requireKnown(environment)
         func key(_ name: Name) -> AbsoluteConfigKey { AbsoluteConfigKey([name.rawValue]) }
         func layer(_ values: [Name: String]) -> InMemoryProvider {
@@ -141,9 +147,9 @@ public struct ServeSettings: Sendable {
             program: text(.onEvent))
     }
 
-    // MARK: Where values come from
+    // MARK: Sources
 
-    /// A variable with a slip in its name would leave an operator believing that it counts.
+    /// Refuses unknown variables, since a misspelled one would have no effect without notice.
     private static func requireKnown(_ environment: [String: String]) throws(ServerError) {
         let known = Name.allCases.map(variable)
         let unknown = environment.keys.filter { name in
@@ -189,7 +195,7 @@ public struct ServeSettings: Sendable {
         return values
     }
 
-    /// A value of the file, as a text; nil if it is none that a setting has.
+    /// A value of the file as text; nil for a type that no setting has.
     private static func text(of value: CanonicalJSON) -> String? {
         switch value {
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
@@ -213,7 +219,7 @@ public struct ServeSettings: Sendable {
             remedy: "Write it such as {\"listen\": \"127.0.0.1:8080\", \"allow\": [\"10.0.0.0/8\"]}.")
     }
 
-    // MARK: What values mean
+    // MARK: Values
 
     private static func flag(_ text: String?, _ name: Name) throws(ServerError) -> Bool? {
         switch text {
@@ -227,7 +233,7 @@ public struct ServeSettings: Sendable {
     private static func listener(
         _ text: String, _ name: Name, proxies: [AddressBlock], _ identity: TLSIdentity?
     ) throws(ServerError) -> ListenerSettings {
-        // The port is what follows the last colon: an IPv6 address stands in brackets.
+        // The port follows the last colon; an IPv6 address is in brackets.
         let parts = text.utf8.count <= 64 ? text.split(separator: ":", omittingEmptySubsequences: false) : []
         let host = parts.dropLast().joined(separator: ":")
         let isBracketed = host.utf8.first == UInt8(ascii: "[") && host.utf8.last == UInt8(ascii: "]")
@@ -242,7 +248,7 @@ public struct ServeSettings: Sendable {
             let settings = try ListenerSettings(
                 host: isBracketed ? String(host.dropFirst().dropLast()) : host, port: Int(port),
                 proxies: TrustedProxies(proxies), identity: identity)
-            // Only with apps a proxy speaks TLS in its place: what people send stays on this machine, or is encrypted.
+            // Only for apps may a proxy terminate TLS: administration traffic stays on this machine, or is encrypted.
             guard name == .listen || settings.isPrivate else {
                 throw ServerError(
                     .invalidValue, expected: "a loopback address such as 127.0.0.1", found: settings.host)
@@ -271,7 +277,7 @@ public struct ServeSettings: Sendable {
                     expected: "blocks of addresses such as 10.0.0.0/8, with commas between them",
                     found: "another text of \(block.count) bytes")
             }
-            // With every address in it, everybody would be a proxy, or every address of this network one to watch.
+            // A block of all addresses would make every client a proxy, or allow every address to be monitored.
             guard read.prefixLength >= (read.first.octets.count == 4 ? 8 : 7) else {
                 throw ServerError(
                     .invalidValue, of: name.rawValue,

@@ -1,43 +1,52 @@
-public import Holdfast
-public import Logging
+package import Holdfast
+import HostMonitoring
+package import Logging
 import NIOCore
 import NIOPosix
+import PinChanges
+package import PinPublication
+package import PublicAPI
+import ServerApprovals
+package import ServerFoundation
+import ServerHTTP
+package import ServerStore
+import ServerWeb
 import ServiceLifecycle
 import UnixSignals
 
-/// A server that runs: both listeners, the watcher, and what has to be done again and again.
+/// A running server: both listeners, the watcher, and the regular work.
 ///
-/// It ends on SIGTERM and SIGINT, within ten seconds. Commands may work on the same folder meanwhile.
-public struct ServerProcess: Sendable {
-    /// Whom a listener speaks to.
-    public enum ReleaseChannel: String, Sendable, Hashable {
+/// It ends on SIGTERM and SIGINT, within ten seconds. Commands may use the same folder in the meantime.
+package struct ServerProcess: Sendable {
+    /// The purpose of a listener.
+    package enum ReleaseChannel: String, Sendable, Hashable {
         /// Apps, and their users' phones.
         case apps
-        /// People and their tools.
+        /// Administrators and their tools.
         case administration
     }
 
     private let services: [any Service]
-    /// Ends the process when it is done; nil for a server that is whole.
+    /// Ends the process when the database is usable again; nil if it is usable.
     private let mending: FolderRepair?
     private let logger: Logger
 
-    /// Longer than listeners take to finish answers.
-    static let stopping: Duration = .seconds(9)
+    /// Maximum time for a shutdown, longer than listeners take to finish responses.
+    package static let stopping: Duration = .seconds(9)
 
-    /// Puts a server together. Nothing runs yet.
+    /// Creates a server. Nothing runs yet.
     /// - Parameters:
-    ///   - open: the server's folder, open.
-    ///   - settings: where to listen, and what to watch.
+    ///   - open: the server's opened folder.
+    ///   - settings: the settings of listeners, monitoring and notices.
     ///   - clock: the time.
-    ///   - ceiling: signatures in a second for all clients together; nil to measure what this machine can sign.
-    ///   - connections: how many connections apps may have.
-    ///   - mending: ends the process when the database can be written again; nil for one that can be.
-    ///   - hold: the right to serve from a database of PostgreSQL; nil for a file.
-    ///   - logger: for what fails, alarms, and each round.
-    ///   - onListening: gets each address, such as `127.0.0.1:8080`.
-    /// - Throws: ``ServerError`` `invalidValue` for settings that cannot be.
-    public init(
+    ///   - ceiling: signatures per second for all clients together; nil to measure what this machine can sign.
+    ///   - connections: maximum number of connections from apps.
+    ///   - mending: ends the process when the database is writable again; nil if it is writable.
+    ///   - hold: the right to serve from a PostgreSQL database; nil for a file.
+    ///   - logger: receives failures, alerts, and each round.
+    ///   - onListening: receives each address, such as `127.0.0.1:8080`.
+    /// - Throws: ``ServerError`` `invalidValue` for invalid settings.
+    package init(
         _ open: ServerFolder.Open, _ settings: ServeSettings, clock: any WallClock, ceiling: Double? = nil,
         connections: Int, mending: FolderRepair? = nil, hold: DatabaseLock? = nil, logger: Logger,
         onListening: @escaping @Sendable (ReleaseChannel, String) -> Void
@@ -86,7 +95,7 @@ public struct ServerProcess: Sendable {
                 nil
             }
         if let lease { services.append(lease) }
-        // Whoever uploads writes down how far it is.
+        // An upload records its progress in the database.
         if mending == nil {
             services += [
                 PlacesLoop(publisher, logger: logger),
@@ -94,7 +103,7 @@ public struct ServerProcess: Sendable {
                 CanaryWatch(publisher, lease: lease, logger: logger), ReportService(catalog, reports, logger: logger),
             ]
         }
-        // Who looks at a host writes that down first.
+        // A probe records its result in the database.
         if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)
             watch.allowed = settings.allowed
@@ -107,23 +116,23 @@ public struct ServerProcess: Sendable {
                     publisher, settings.notices, folder: open.folder, lease: lease, counters: notices,
                     logger: logger))
         }
-        // Renewed from the start on: the database ends what is idle.
+        // Renew the lock from the start on: the database ends idle connections.
         let holding: [any Service] = hold.map { [DatabaseLockService(hold: $0, logger: logger)] } ?? []
         self.services =
             [listener, loop] + holding + services.map { DeferredService(service: $0, live: publisher.live) }
     }
 
-    /// Puts a server together that has nothing but the documents in its folder: it serves them, and signs nothing.
+    /// Creates a server that has only the documents in its folder: it serves them, and signs nothing.
     /// - Parameters:
     ///   - folder: the server's folder.
-    ///   - problem: why its database cannot be used.
-    ///   - settings: where to listen. Only apps are answered.
+    ///   - problem: the reason why its database is unusable.
+    ///   - settings: the settings of the apps' listener; no other listener runs.
     ///   - clock: the time.
-    ///   - connections: how many connections apps may have.
-    ///   - mending: ends the process when the database can be used again.
-    ///   - logger: for what fails.
-    ///   - onListening: gets the address.
-    public init(
+    ///   - connections: maximum number of connections from apps.
+    ///   - mending: ends the process when the database is usable again.
+    ///   - logger: receives failures.
+    ///   - onListening: receives the address.
+    package init(
         documentsOf folder: ServerFolder, because problem: ServerError, _ settings: ServeSettings,
         clock: any WallClock, connections: Int, mending: FolderRepair, logger: Logger,
         onListening: @escaping @Sendable (ReleaseChannel, String) -> Void
@@ -143,7 +152,7 @@ public struct ServerProcess: Sendable {
         services = [listener, refresh]
     }
 
-    /// Who answers people's browsers, and works for that: nobody if no passkey can be used.
+    /// The responders and services for browsers; none if passkeys are disabled.
     static func browsers(
         _ publisher: Publisher, _ origin: RelyingParty?
     ) throws(ServerError) -> (responders: [AddressResponder], services: [any Service]) {
@@ -153,7 +162,7 @@ public struct ServerProcess: Sendable {
             try await sessions.find(request)?.viewer
         }
         let pages = try PageResponder(
-            publisher, script: PackageResources.passkeys_js,
+            publisher,
             session: { [sessions = signIn.sessions] in sessions.known($0) }, viewer: viewer)
         let forms = FormResponder(signIn, pages)
         return (
@@ -162,9 +171,9 @@ public struct ServerProcess: Sendable {
         )
     }
 
-    /// Runs until it is told to stop, or until what is missing is mended.
-    /// - Throws: what a service throws, such as ``ServerError`` `invalidValue` for an address that is taken.
-    public func run() async throws {
+    /// Runs until a shutdown is requested, or until the database is usable again.
+    /// - Throws: errors of services, such as ``ServerError`` `invalidValue` for an address in use.
+    package func run() async throws {
         var all = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let mending {
             all.append(.init(service: mending, successTerminationBehavior: .gracefullyShutdownGroup))
@@ -175,7 +184,7 @@ public struct ServerProcess: Sendable {
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    /// What libraries say is for whoever asks for more than the usual.
+    /// Library messages below warning are logged only at verbose levels.
     private static func quieter(_ logger: Logger) -> Logger {
         guard logger.logLevel >= .info else { return logger }
         var quieter = logger
@@ -188,13 +197,13 @@ public struct ServerProcess: Sendable {
         return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// How a server is.
+    /// The state of a server.
     /// - Parameters:
-    ///   - publisher: what it works with.
-    ///   - problem: why nothing can be signed; nil if it can.
-    ///   - isReading: whether the database cannot be written.
+    ///   - publisher: the publisher, with the catalog.
+    ///   - problem: the reason why nothing can be signed; nil if signing works.
+    ///   - isReading: whether the database is not writable.
     ///   - now: the time.
-    static func health(
+    package static func health(
         of publisher: Publisher, secretProblem problem: ServerError?, isReading: Bool,
         at now: ContinuousClock.Instant = .now
     ) -> ServerHealth {

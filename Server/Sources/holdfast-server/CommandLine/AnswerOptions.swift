@@ -1,15 +1,15 @@
 import ArgumentParser
-import HoldfastServer
+import ServerFoundation
 
-/// How a verb prints what it shows.
+/// The output format of a command.
 struct AnswerOptions: ParsableArguments {
     @Flag(help: "Print JSON instead of text.")
     var json = false
 }
 
-/// Objects of JSON, one in a line, each with the version of what its fields mean.
+/// JSON objects, one per line, each with the version of its schema.
 enum JSONAnswer {
-    /// From this version on, fields are added, and none is changed or taken away.
+    /// The schema version. Within it, fields are only added, never changed or removed.
     private static let schema: Int64 = 1
 
     static func print(_ members: [String: CanonicalJSON]) {

@@ -1,11 +1,13 @@
 import ArgumentParser
-import HoldfastServer
+import ServerApprovals
+import ServerFoundation
+import ServerModel
 
-/// The apps that approvers approve, as an operator says it: `NAME=APP,APP`, or `NAME=*` for all.
+/// The apps that approvers may approve, from the command line: `NAME=APP,APP`, or `NAME=*` for all.
 struct ApproverLimits {
     private let given: [(name: String, apps: Set<AppName>?)]
 
-    /// The apps that somebody named.
+    /// The apps that the options name.
     var named: Set<AppName> { Set(given.flatMap { $0.apps ?? [] }) }
 
     init(_ texts: [String]) throws {
@@ -20,17 +22,20 @@ struct ApproverLimits {
         }
     }
 
-    /// Gives members their apps: those that the operator says, or that the statement which counts says of the key, or for
-    /// which the passkey was made.
-    /// - Throws: `ValidationError` for a name that is not among them or there twice, and for a passkey that was made for
-    ///   fewer apps; ``ServerError``.
+    /// Sets the apps of members: those from the options, those of the key in the current statement, or those of the
+    /// passkey's invitation.
+    /// - Throws: `ValidationError` for an unknown or repeated name, and for a passkey that was registered for fewer
+    ///   apps; ``ServerError``.
     func applied(
         to members: [ApproverSet.Member], after head: ApproverSet, _ passkeys: [RegisteredPasskey]
     ) throws -> [ApproverSet.Member] {
         for (index, (name, _)) in given.enumerated() {
-            guard members.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }),
-                !given[..<index].contains(where: { $0.name.utf8.elementsEqual(name.utf8) })
-            else { throw ValidationError("--apps names \(name.prefix(64)) twice, or nobody who shall approve.") }
+            guard members.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+                throw ValidationError("--apps names \(name.prefix(64)), who is not among the approvers.")
+            }
+            guard !given[..<index].contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+                throw ValidationError("--apps names \(name.prefix(64)) twice. Name each approver once.")
+            }
         }
         return try members.map { member in
             let made = passkeys.first { $0.key.identity == member.key.identity }

@@ -1,9 +1,9 @@
-/// An answer that is no failure of the program, and not what the caller hoped for.
+/// An answer that is not a failure of the program, but not the one that the caller wanted.
 struct NegativeAnswer: Error {
     let words: String
     /// The exit code.
     var status: Int32 = 1
 
-    /// What is served ends first: install the next certificate now, and alert. As `holdfastctl gate` has it.
+    /// The exit code, as in `holdfastctl gate`, if the served certificate expires first: install now, and alert.
     static let installNow: Int32 = 5
 }

@@ -2,9 +2,13 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastPublishing
-import HoldfastServer
+import PinPublication
+import ServerApprovals
+import ServerFoundation
+import ServerModel
+import ServerStore
 
-/// Which server.
+/// The options that select a server.
 struct ServerOptions: ParsableArguments {
     @Option(help: "The folder of the server.", completion: .directory)
     var data: String
@@ -12,13 +16,13 @@ struct ServerOptions: ParsableArguments {
 
     var folder: ServerFolder { get throws { ServerFolder(URL(filePath: data), database: try database.address) } }
 
-    /// Opens the server for as long as a closure takes.
+    /// Opens the server while a closure runs.
     func withServer<Value>(_ body: (ServerFolder.Open) async throws -> Value) async throws -> Value {
         try await closing(folder.open(clock: SystemWallClock()), after: body)
     }
 
-    /// Opens the server for as long as a closure takes, also where nothing can be written.
-    /// - Parameter body: gets the server, and why nothing can be written; nil if it can.
+    /// Opens the server while a closure runs, even if it is not writable.
+    /// - Parameter body: receives the server, and the reason why it is not writable; nil if it is.
     func withReadableServer(_ body: (ServerFolder.Open, ServerError?) async throws -> Void) async throws {
         switch try await folder.openWhatCanBe(clock: SystemWallClock()) {
         case .whole(let open): try await closing(open) { try await body($0, nil) }
@@ -41,14 +45,14 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// Which database of PostgreSQL.
+/// The option that selects a PostgreSQL database.
 struct DatabaseOption: ParsableArguments {
-    @Option(help: "A PostgreSQL database, if not as init was told: postgresql://USER@HOST/NAME.")
+    @Option(help: "A PostgreSQL database, if not the one given to init: postgresql://USER@HOST/NAME.")
     var database: String?
 
     static let variable = "HOLDFAST_SERVER_DATABASE"
 
-    /// What the flag says, or the variable.
+    /// The value of the flag, or else of the variable.
     var address: PostgreSQLAddress? {
         get throws {
             if let database { return try Self.read(database) }
@@ -56,12 +60,13 @@ struct DatabaseOption: ParsableArguments {
         }
     }
 
-    /// Reads an address of the command line, which everybody on the machine can see.
+    /// Reads an address of the command line, which all users of the machine can see.
     static func read(_ text: String) throws -> PostgreSQLAddress {
         let address = try PostgreSQLAddress(text)
         guard !address.hasPassword else {
             throw ValidationError(
-                "A command line is seen by others: put the password into a file, and name that with ?passfile=FILE.")
+                "Other users can read the command line. Put the password into a file, and name the file with "
+                    + "?passfile=FILE.")
         }
         return address
     }
@@ -69,11 +74,11 @@ struct DatabaseOption: ParsableArguments {
     func validate() throws { _ = try database.map(Self.read) }
 }
 
-/// Where a new secret goes besides its file.
+/// The options for the second copy of a new secret.
 struct RecoveryCopyOptions: ParsableArguments {
     @Option(help: "A second file for the secret, to keep elsewhere.", completion: .file())
     var recoveryCopy: String?
-    @Flag(help: "Write no second file: whoever loses the secret loses the keys of all apps.")
+    @Flag(help: "Write no second file. If the secret is lost, the keys of all apps are lost.")
     var noRecoveryCopy = false
 
     var file: SecretFile? { recoveryCopy.map { SecretFile(URL(filePath: $0)) } }
@@ -85,7 +90,7 @@ struct RecoveryCopyOptions: ParsableArguments {
     }
 }
 
-/// Who does it, for the audit.
+/// The option that names the actor for the audit.
 struct ActorOption: ParsableArguments {
     @Option(name: .customLong("as"), help: "Who does it, for the audit.")
     var actor: String = "operator"
@@ -96,7 +101,7 @@ enum InputFile {
     private static let limit = 16 << 20
 
     static func bytes(_ path: String) throws -> [UInt8] {
-        // ACME clients make links to what is newest.
+        // ACME clients link to the newest files.
         let file = URL(filePath: path).resolvingSymlinksInPath()
         guard let size = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey]),
             size.isRegularFile == true,
@@ -114,7 +119,7 @@ enum InputFile {
         try PEMFile.certificates(bytes(path), named: path)
     }
 
-    /// A public key: what `holdfastctl keygen` prints, PEM, or DER.
+    /// A public key: the output of `holdfastctl keygen`, PEM, or DER.
     static func publicKey(_ path: String) throws -> ApproverKey {
         let bytes = try bytes(path)
         if bytes.first == 0x30 { return try ApproverKey(der: bytes) }
@@ -132,13 +137,13 @@ enum InputFile {
 
     /// The signatures of approvers.
     static func signatures(_ paths: [String]) throws -> [ApproverSignature] {
-        // In an asynchronous function that throws, a closure for `map` that throws ends the optimizing compiler.
+        // The optimizing compiler crashes on a throwing closure for `map` in an asynchronous throwing function.
         var signatures: [ApproverSignature] = []
         for path in paths { signatures.append(try ApproverSignature(fileContent: bytes(path))) }
         return signatures
     }
 
-    /// Writes a file that is not there yet.
+    /// Writes a new file.
     static func create(_ path: String, _ bytes: [UInt8], mode: Int = 0o644) throws {
         guard !FileManager.default.fileExists(atPath: path),
             FileManager.default.createFile(
@@ -163,19 +168,19 @@ struct ApproverKeyOptions: ParsableArguments {
 
 /// Times and names on the command line.
 enum CommandValue {
-    /// What a passkey is for, and what signing in with it allows.
+    /// The purpose of a passkey, and the scope that signing in with it gives.
     static func right(_ purpose: PasskeyPurpose, _ scope: TokenGrant.Scope) -> String {
         scope == .read ? purpose.rawValue : "\(purpose.rawValue) to \(scope.text)"
     }
 
-    /// For which apps something counts, behind what it is; nothing for all.
+    /// A suffix that names apps; empty for all apps.
     static func apps(_ apps: Set<AppName>?) -> String {
         guard let apps else { return "" }
         let names = apps.map(\.description).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return " for \(names.joined(separator: ", "))"
     }
 
-    /// Gates by their names.
+    /// Parses the names of gates.
     static func gates(_ names: [String]) throws -> Set<Gate> {
         var gates: Set<Gate> = []
         for name in names {
@@ -194,7 +199,7 @@ enum CommandValue {
 
     static func seconds(_ text: String, of option: String) throws -> Int64 {
         let days = Date.ISO8601FormatStyle().year().month().day()
-        // Foundation reads 29 February of a common year as 1 March, and 25:00 as the day after.
+        // Foundation parses 29 February of a common year as 1 March, and 25:00 as the next day.
         let day = String(text.prefix(10))
         let clock = text.dropFirst(11).prefix(8).split(separator: ":").map { Int($0) ?? .max }
         guard text.utf8.count <= 32, let date = try? Date(text, strategy: .iso8601),
@@ -222,7 +227,7 @@ enum CommandValue {
         return digest
     }
 
-    /// A program and its arguments. No shell reads them.
+    /// Splits a program and its arguments. No shell is involved.
     static func words(_ text: String) throws -> [String] {
         guard let words = SignerProgram.words(text) else {
             throw ValidationError("Give the path of a program and its arguments, with each quote closed.")
@@ -230,14 +235,14 @@ enum CommandValue {
         return words
     }
 
-    /// `NAME=VALUE`.
+    /// Parses `NAME=VALUE`.
     static func pair(_ text: String) throws -> (name: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { throw ValidationError("Write it as NAME=FILE: \(text.prefix(80))") }
         return (parts[0], parts[1])
     }
 
-    /// A host of an app, `NAME` or `NAME:PORT`.
+    /// Finds a host of an app by `NAME` or `NAME:PORT`.
     static func host(_ text: String, of app: AppName, _ catalog: Catalog) async throws -> CatalogHost {
         let hosts = try await catalog.hosts(of: app)
         let label = text.utf8.contains(UInt8(ascii: ":")) ? text : "\(text):443"

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Standard output and standard error. What stands in a database or a file may have been written by a stranger, so
-/// nothing in it controls the terminal, and a line stays one: nobody's words look like an answer of the program.
+/// Standard output and standard error. Text from a database or a file may come from an attacker, so it must not control
+/// the terminal or add lines that look like output of the program.
 enum Terminal {
     static func line(_ text: String = "") { printAsIs(escaped(text)) }
 
     static func printAsIs(_ text: String) { write(text + "\n") }
 
-    /// Prints JSON in one line. Only texts in it can have what would control the terminal, which is escaped as JSON has it.
+    /// Prints JSON in one line. Only its texts can contain terminal controls, which are escaped as in JSON.
     static func printJSON(_ json: String) { printAsIs(escapedJSON(json)) }
 
-    /// The same JSON, without bytes that would control a terminal.
+    /// The same JSON without terminal controls.
     static func escapedJSON(_ json: String) -> String {
         var escaped = ""
         for scalar in json.unicodeScalars {
@@ -26,10 +26,10 @@ enum Terminal {
         return escaped
     }
 
-    /// What a shell says of a program that wrote for a reader that had gone away.
+    /// The exit code that shells report for a program whose reader has closed the pipe.
     private static let brokenPipe: Int32 = 128 + SIGPIPE
 
-    /// Nobody waits for the rest once a reader of the answer has gone away, and the program ends as others do then.
+    /// After the reader has closed the pipe, the program ends like other programs do.
     private static func write(_ text: String) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -41,13 +41,13 @@ enum Terminal {
     /// Prints on standard error; an error may have several lines.
     static func complain(_ text: String) { report(escaped(text, keepsLines: true)) }
 
-    /// Prints a line on standard error. A server goes on serving when nobody reads it anymore.
+    /// Prints a line on standard error. A server continues even if standard error is closed.
     static func report(_ line: String) { try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// Ends the program, whatever else it does. Commands have an `exit` of their own.
+    /// Ends the program immediately. It exists because commands have an `exit` of their own.
     static func end(_ status: Int32) -> Never { exit(status) }
 
-    /// Asks a question that is answered with yes or anything else.
+    /// Asks a question; only "yes" agrees.
     static func agrees(to question: String) -> Bool {
         write("\(escaped(question)) Type yes: ")
         return readLine(strippingNewline: true).map { $0.utf8.elementsEqual("yes".utf8) } ?? false
@@ -65,8 +65,8 @@ enum Terminal {
         return escaped
     }
 
-    /// Whether it could act on a terminal: controls, separators of lines, and what turns or hides text. `holdfastctl` has
-    /// the same rule.
+    /// Whether it could act on a terminal: a control, a separator of lines, or a character that turns or hides text.
+    /// `holdfastctl` has the same rule.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true

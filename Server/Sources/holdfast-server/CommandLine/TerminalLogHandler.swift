@@ -3,16 +3,16 @@ import Holdfast
 import HoldfastServer
 import Logging
 
-/// Writes lines for people and tools on standard error: time, level, words, facts. What a host or a client said stays one
-/// line.
+/// Writes log lines for people and tools to standard error: time, level, message, facts. Text from hosts and clients
+/// cannot add lines.
 struct TerminalLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
-    /// What a line looks like.
+    /// The format of the lines.
     var format = ServeSettings.LogFormat.text
     /// The time of each line.
     var clock: any WallClock = SystemWallClock()
-    /// Where lines go.
+    /// The output function.
     var write: @Sendable (String) -> Void = { Terminal.report($0) }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -28,7 +28,7 @@ struct TerminalLogHandler: LogHandler {
             let text = facts.sorted { $0.0 < $1.0 }.map { " \($0.0)=\($0.1)" }.joined()
             write(Terminal.escaped("\(time) \(event.level) \(event.message)\(text)"))
         case .json:
-            // The words and facts of a line cannot take the place of its time and level.
+            // The message and facts cannot replace the time and level of a line.
             let line = JSONLine(
                 time: time, level: "\(event.level)", message: "\(event.message)",
                 facts: Dictionary(facts) { first, _ in first })
@@ -47,7 +47,7 @@ private struct JSONLine: Encodable {
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // An object of texts can be encoded.
+        // Encoding an object of texts cannot fail.
         let bytes = (try? encoder.encode(self)) ?? Data()
         return Terminal.escapedJSON(String(decoding: bytes, as: UTF8.self))
     }

@@ -8,7 +8,15 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// What a stolen token could fill: the disk, and the lists that people look through.
 @Suite("Limits of what a token may leave behind", .timeLimit(.minutes(5)))

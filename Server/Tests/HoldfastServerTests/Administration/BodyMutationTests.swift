@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerModel
+@testable import ServerWeb
 
 /// Bodies of the sign-in, damaged: each is read as something that it could say, or refused with a field. Those of `/v1` are
 /// with the columns of the database.

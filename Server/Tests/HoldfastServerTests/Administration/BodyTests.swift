@@ -5,7 +5,12 @@ import HoldfastTesting
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// The bodies of the administration's calls, as bytes on the wire.
 @Suite("Bodies of the administration", .timeLimit(.minutes(5)))

@@ -3,7 +3,13 @@ import HoldfastTesting
 import NIOHTTP1
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerWeb
 
 /// `openapi.yaml` against the server that serves it. What each call takes and answers, `scripts/check schemathesis` compares.
 @Suite("The description of the administration", .timeLimit(.minutes(5)))

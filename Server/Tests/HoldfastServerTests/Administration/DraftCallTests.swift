@@ -4,7 +4,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Calls of the administration about repositories", .timeLimit(.minutes(5)))
 struct DraftCallTests {

@@ -4,7 +4,14 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Turns at having clients judge", .timeLimit(.minutes(5)))
 struct EvaluationLimiterTests {
@@ -102,7 +109,7 @@ struct EvaluationLimiterTests {
             let responder = AdministrationResponder(
                 publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, turns: turns)
             let head = site.world.catalog.ledger.chain.head
-            let digest = HoldfastServer.Digest(of: site.world.announced.der)
+            let digest = ServerFoundation.Digest(of: site.world.announced.der)
             let calls: [(HTTPMethod, String, token: String, body: String)] = [
                 (.GET, "/v1/apps/bank/hosts/\(World.host)/next/\(digest)/ready", "gate", ""),
                 (.GET, "/v1/changes/\(change)/gates", "administer", ""),

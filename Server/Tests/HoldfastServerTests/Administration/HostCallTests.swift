@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Hosts over HTTP", .timeLimit(.minutes(5)))
 struct HostCallTests {

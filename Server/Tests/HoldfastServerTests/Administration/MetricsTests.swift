@@ -3,7 +3,13 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("What the server counts", .timeLimit(.minutes(5)))
 struct MetricsTests {

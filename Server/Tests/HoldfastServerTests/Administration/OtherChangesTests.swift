@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("Other changes that are open", .timeLimit(.minutes(5)))
 struct OtherChangesTests {

@@ -5,7 +5,15 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Tokens", .timeLimit(.minutes(5)))
 struct TokenTests {

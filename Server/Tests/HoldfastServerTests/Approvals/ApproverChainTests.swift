@@ -2,7 +2,10 @@ import Crypto
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerStore
 
 @Suite("Chain of approvers")
 struct ApproverChainTests {

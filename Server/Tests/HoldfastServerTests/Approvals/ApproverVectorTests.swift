@@ -2,7 +2,11 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
 
 /// Chains of approvers as an attacker makes them, for readers in other languages.
 @Suite("Vectors of chains of approvers")

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("Statements that say which apps each approves")
 struct BoundAppTests {

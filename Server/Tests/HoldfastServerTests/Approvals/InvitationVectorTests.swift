@@ -1,7 +1,12 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 @Suite("Vectors of invitations")
 struct InvitationVectorTests {

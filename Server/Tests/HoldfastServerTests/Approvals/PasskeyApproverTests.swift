@@ -1,7 +1,9 @@
 import Crypto
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("Approvers with passkeys")
 struct PasskeyApproverTests {
@@ -98,13 +100,13 @@ struct PasskeyApproverTests {
         let text = try ApprovalText(.approve, story.subject, end: Story.end).bytes
         let alice = try Approver.alice.says(.approve, story.subject)
         let phone = PasskeyStory.phone
-        func with(_ identity: HoldfastServer.Digest, _ signature: [UInt8]) throws -> ApprovedSubject {
+        func with(_ identity: ServerFoundation.Digest, _ signature: [UInt8]) throws -> ApprovedSubject {
             let signature = ApproverSignature(identity: identity, signature: signature)
             return try approved(story, [alice, SignedApproval(text: text, signature: signature)])
         }
         let identity = try phone.key.identity
         #expect(throws: Never.self) { try with(identity, phone.evidence(over: text).bytes) }
-        var digest = ChosenBytes(HoldfastServer.Digest(of: text).bytes)
+        var digest = ChosenBytes(ServerFoundation.Digest(of: text).bytes)
         let signIn = PasskeyEvidence(try phone.assertion(for: .signIn(using: &digest)), by: try phone.key)
         expectError(.notForThis) { try with(identity, signIn.bytes) }
         // The bare signature, one over the text itself, and evidence for something else or by somebody else.
@@ -122,7 +124,7 @@ struct PasskeyApproverTests {
         let file = PasskeyEvidence(
             try PasskeyAssertion(
                 authenticatorData: data, clientDataJSON: client,
-                signature: Approver.bob.signature(of: data + HoldfastServer.Digest(of: client).bytes).signature),
+                signature: Approver.bob.signature(of: data + ServerFoundation.Digest(of: client).bytes).signature),
             by: try Approver.bob.key)
         #expect(throws: Never.self) { try file.verified(over: text, at: SoftPasskey.party) }
         expectError(.invalidSignature) { try with(try Approver.bob.identity, file.bytes) }
@@ -137,7 +139,7 @@ struct PasskeyApproverTests {
             expectError(.notApproved) { try chain.append(PasskeyStory.signed(next, passkeys)) }
         }
         var signIn = try PasskeyStory.signed(next)
-        var digest = ChosenBytes(HoldfastServer.Digest(of: next.bytes).bytes)
+        var digest = ChosenBytes(ServerFoundation.Digest(of: next.bytes).bytes)
         let answer = PasskeyEvidence(
             try PasskeyStory.stick.assertion(for: .signIn(using: &digest)), by: try PasskeyStory.stick.key)
         signIn = SignedApprovers(

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
 
 @Suite("Audit")
 struct AuditChainTests {

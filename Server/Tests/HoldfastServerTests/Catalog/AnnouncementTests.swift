@@ -5,7 +5,14 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// What may be announced for a host, who is told by whom, and how it is taken back.
 @Suite("Announcements", .timeLimit(.minutes(10)))

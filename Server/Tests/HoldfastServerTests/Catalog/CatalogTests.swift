@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("The catalog")
 struct CatalogTests {

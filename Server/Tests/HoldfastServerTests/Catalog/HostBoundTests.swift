@@ -2,7 +2,10 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Hosts of an app", .timeLimit(.minutes(5)))
 struct HostBoundTests {

@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// A start reads the audit part by part, and all of it.
 @Suite("A long audit", .timeLimit(.minutes(5)))

@@ -1,11 +1,12 @@
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerModel
 
 @Suite("Which observations of a host are kept")
 struct ObservationBoundsTests {
-    private func digest(_ number: Int) -> HoldfastServer.Digest { Digest(of: Array("chain \(number)".utf8)) }
+    private func digest(_ number: Int) -> ServerFoundation.Digest { Digest(of: Array("chain \(number)".utf8)) }
 
     private func row(
         _ id: Int64, _ vantage: String, _ address: String, chain: Int? = nil, size: Int = 100

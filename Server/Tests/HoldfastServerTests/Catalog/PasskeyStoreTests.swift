@@ -3,6 +3,12 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("People with passkeys", .timeLimit(.minutes(5)))
 struct PasskeyStoreTests {

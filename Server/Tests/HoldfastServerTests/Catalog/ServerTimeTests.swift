@@ -3,7 +3,8 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerModel
 
 /// Clocks that a test turns: the one that anybody may set, and the one that nobody can.
 private struct Machine: Sendable {

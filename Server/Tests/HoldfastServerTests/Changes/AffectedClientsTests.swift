@@ -4,7 +4,14 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Gates that let no client judge name those that would be lost all the same.
 @Suite("Gates that ask no client")
@@ -42,14 +49,17 @@ struct AffectedClientsTests {
             let add = "`holdfast-server host add bank HOST --data DIR`"
             #expect(
                 empty.first
-                    == "the content has no host: \(Self.list), \(Self.trust) would find no pins in it; add one: \(add)")
-            #expect(empty.contains("\(Self.list) get nothing: it was never published"), "\(empty)")
+                    == "the content has no host, so \(Self.list), \(Self.trust) would get no pins. Add a host: \(add)")
+            #expect(empty.contains("\(Self.list) get no pins yet, because this format was never published"), "\(empty)")
             try await world.publish(content)
             let mute = try await refusals(
                 Content(app: world.app, hosts: content.hosts, formats: [], end: content.end), world)
-            #expect(mute.first == "the content publishes no format: every client would get nothing anymore")
             #expect(
-                mute.contains("\(Self.list) at \(Self.label) go on with what was published at \(begun), until \(end)"),
+                mute.first
+                    == "the content has no format, so every client would get no documents anymore. Add a format.")
+            #expect(
+                mute.contains(
+                    "\(Self.list) at \(Self.label) continue to use the pins published at \(begun), until \(end)"),
                 "\(mute)")
             // A host that nobody watches, and an app without a key.
             let stranger = try ContentHost(
@@ -59,10 +69,11 @@ struct AffectedClientsTests {
                     app: world.app, hosts: content.hosts + [stranger], formats: content.formats, end: content.end),
                 world)
             let words =
-                "shop.example.com:443 is no host of the catalog, so nobody knows what it shows, and whether \(both)"
+                "shop.example.com:443 is not monitored, so the server cannot check whether \(both)"
             let command = "`holdfast-server host add bank shop.example.com --port 443 --data DIR`"
             #expect(
-                unseen.contains("\(words), shop.example.com:443 get in there; add it: \(command)"), "\(unseen)")
+                unseen.contains("\(words), shop.example.com:443 would be locked out. Add the host first: \(command)"),
+                "\(unseen)")
             let shop = try AppName("shop")
             try await world.catalog.addApp(
                 shop, displayName: "Shop", settings: AppSettings(canary: 0, anchors: [world.root.root], builds: []),
@@ -79,7 +90,8 @@ struct AffectedClientsTests {
             )
             #expect(
                 keyless.contains(
-                    "CertStore apps with the list lists/shop.json at \(Self.label) get nothing: it was never published")
+                    "CertStore apps with the list lists/shop.json at \(Self.label) get no pins yet, "
+                        + "because this format was never published")
             )
         }
     }
@@ -105,9 +117,9 @@ struct AffectedClientsTests {
             let end = try await world.catalog.change(next.change).content.end
             for clients in [Self.list, Self.trust] {
                 let words =
-                    "\(clients) at \(Self.label) go on with what was published at \(try time(world.now)), until "
-                    + "\(try time(end)); those that have not asked since \(try time(world.now)) go on with what was "
-                    + "published at \(try time(first)), until \(try time(content.end))"
+                    "\(clients) at \(Self.label) continue to use the pins published at \(try time(world.now)), until "
+                    + "\(try time(end)); clients without an update since \(try time(world.now)) continue to "
+                    + "use the pins published at \(try time(first)), until \(try time(content.end))"
                 #expect(refusal.refusals.contains(words), "\(refusal)")
             }
         }
@@ -118,7 +130,9 @@ struct AffectedClientsTests {
         try await World.run(canary: 86_400) { world in
             let early = try #require(try await world.propose(few(world)).report.refusal)
             #expect(early.gate == .canary)
-            #expect(early.refusals.contains("\(Self.list) at \(Self.label) get nothing: it was never published"))
+            #expect(
+                early.refusals.contains(
+                    "\(Self.list) at \(Self.label) get no pins yet, because this format was never published"))
             let content = try await few(world)
             try await world.publish(content, forcing: [.canary])
             // Its owner is in a hurry: it is shown before the canary has had the change for its day.
@@ -129,12 +143,12 @@ struct AffectedClientsTests {
             let waiting = try #require(try await world.propose(few(world), forcing: [.outlook]).report.refusal)
             #expect(waiting.gate == .canary)
             let words =
-                "\(Self.list), \(Self.trust) are locked out at \(Self.label) from \(try time(begins)) on, when it shows "
-                + "certificate \(Digest(of: hurried.der)), until they get this change"
+                "\(Self.list), \(Self.trust) are locked out at \(Self.label) from \(try time(begins)) on, when it "
+                + "presents certificate \(Digest(of: hurried.der)), until they get this change"
             #expect(waiting.refusals.contains(words), "\(waiting)")
             #expect(
                 waiting.refusals.contains(
-                    "\(Self.list) at \(Self.label) go on with what was published at \(try time(world.now)), until "
+                    "\(Self.list) at \(Self.label) continue to use the pins published at \(try time(world.now)), until "
                         + (try time(content.end))), "\(waiting)")
             // What is published already has the one that is shown after the canary's day, which locks nobody out.
             #expect(!waiting.refusals.contains { $0.contains("\(Digest(of: world.announced.der))") })
@@ -164,8 +178,9 @@ struct AffectedClientsTests {
             try await world.pass(60)
             let problems = try await world.publisher.deliver().problems
             let words =
-                "\(Self.list) at \(Self.label) get nothing new there before it is mended: those that hold what was published "
-                + "at \(try time(first)) go on with it, until \(try time(content.end)), and others get nothing."
+                "\(Self.list) at \(Self.label) get nothing new there until it is repaired: those with the documents "
+                + "published at \(try time(first)) continue to use them until \(try time(content.end)), and others get "
+                + "nothing."
             #expect(problems.contains { $0.contains("gate of lists/bank.json") && $0.hasSuffix(words) }, "\(problems)")
             // It is mended by a round, which signs it with the new key.
             let round = try await world.publisher.renew()

@@ -2,7 +2,12 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("How long approvals are valid", .timeLimit(.minutes(5)))
 struct ApprovalEndTests {

@@ -4,7 +4,13 @@ import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("The outlook of a change that a canary has first", .timeLimit(.minutes(5)))
 struct CanaryOutlookTests {

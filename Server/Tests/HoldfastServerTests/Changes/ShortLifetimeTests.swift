@@ -3,7 +3,12 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Formats that name certificates, and certificates that live for a short time", .timeLimit(.minutes(5)))
 struct ShortLifetimeTests {

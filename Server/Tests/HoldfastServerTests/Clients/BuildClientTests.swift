@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Clients of what builds are made with", .timeLimit(.minutes(5)))
 struct BuildClientTests {
@@ -17,7 +23,7 @@ struct BuildClientTests {
     }
 
     private static func base64(_ certificate: TestCertificate) throws -> String {
-        Base64.encode(HoldfastServer.Digest(of: try certificate.subjectPublicKeyInfo).bytes)
+        Base64.encode(ServerFoundation.Digest(of: try certificate.subjectPublicKeyInfo).bytes)
     }
 
     /// A pin file with pins of servers' own keys, for an application if one is given.

@@ -5,6 +5,12 @@ import Synchronization
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// What clients of the canary, and those that read back what was published, are answered at public addresses and at the
 /// server's own: damaged documents, challenge answers and headers. A stranger gets in with none of them.

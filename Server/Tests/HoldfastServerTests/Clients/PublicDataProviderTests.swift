@@ -6,7 +6,8 @@ import NIOHTTP1
 import NIOPosix
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerHTTP
 
 @Suite("Downloading what is public", .timeLimit(.minutes(3)))
 struct PublicDataProviderTests {

@@ -6,7 +6,12 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// What other servers send over HTTP, damaged, in parts: a question gets one answer or none, and nothing is held beyond its
 /// limits.

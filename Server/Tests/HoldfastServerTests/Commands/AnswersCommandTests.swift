@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
 
 /// What answers to challenges say beside fingerprints, from the operator's files to the answer.
 @Suite("The command, for answers to challenges", .timeLimit(.minutes(5)))

@@ -2,7 +2,12 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Commands about approvers of certain apps", .timeLimit(.minutes(5)))
 struct ApproverLimitTests {
@@ -41,7 +46,7 @@ struct ApproverLimitTests {
             }
             for (arguments, words, status) in [
                 (["--number", "2", "--apps", "carol"], "NAME=APP,APP", 2),
-                (["--number", "2", "--apps", "eve=shop"], "nobody who shall approve", 2),
+                (["--number", "2", "--apps", "eve=shop"], "not among the approvers", 2),
                 (["--number", "2", "--apps", "carol=shop", "--apps", "carol=bank"], "twice", 2),
                 (["--number", "2", "--apps", "carol=nothing"], "notFound", 3),
                 (["--number", "2", "--apps", "carol=shop,"], "invalidValue", 2),

@@ -3,7 +3,8 @@ import Holdfast
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
 
 @Suite("The command's backups")
 struct BackupCommandTests {

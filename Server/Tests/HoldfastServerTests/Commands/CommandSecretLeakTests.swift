@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
 
 /// Every command, with a file of a secret in the place of every file that it reads.
 @Suite("No command prints a secret")

@@ -2,7 +2,10 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
 
 /// What the command prints for programs.
 @Suite("The command with --json", .timeLimit(.minutes(5)))

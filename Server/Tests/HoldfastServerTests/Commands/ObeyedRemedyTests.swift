@@ -171,7 +171,7 @@ struct ObeyedRemedyTests {
                         "cp data/server.db old.db\nholdfast-server token add t --every-app --scope read --data data\n"
                         + "cp data/server.db new.db\ncp old.db data/server.db\nrm -f data/server.db-*",
                     refused: "holdfast-server status --data data", status: 3,
-                    remedy: .says("stop, and find out who", does: "cp new.db data/server.db")),
+                    remedy: .says("Restore the newest database", does: "cp new.db data/server.db")),
                 Refusal(
                     setup: "chmod 644 $SECRET", refused: "holdfast-server status --data data", status: 1,
                     remedy: .first()),
@@ -435,7 +435,7 @@ struct ObeyedRemedyTests {
                     then: "propose --format list; approve; publish; call \"\(strange)\""),
                 Self.call(
                     "call \"\(ready)\"",
-                    .says("Have a change published", does: "propose --format list; approve; publish")),
+                    .says("Publish a change", does: "propose --format list; approve; publish")),
                 Self.call(
                     "call /v1/changes/$(cat id)/publish -X POST", setup: "propose --format list",
                     .last(["FILE": "alice.pem"]),

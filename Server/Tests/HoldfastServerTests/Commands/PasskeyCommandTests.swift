@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Commands about passkeys", .timeLimit(.minutes(5)))
 struct PasskeyCommandTests {

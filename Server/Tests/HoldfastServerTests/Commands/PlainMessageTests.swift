@@ -6,7 +6,15 @@ import HoldfastTesting
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// Messages that misled people.
 @Suite("Messages in plain words", .timeLimit(.minutes(5)))

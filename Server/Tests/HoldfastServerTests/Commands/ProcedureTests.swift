@@ -6,6 +6,13 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// The procedures of the pages for operators: every command, read from there, in its order, on a server to which that
 /// has happened. `RenewalHookTests` has the one for an ACME client.
@@ -156,7 +163,7 @@ struct ProcedureTests {
                 try await desk.see(desk.shown, at: "192.0.2.2:443", on: open)
             }
             let said = try await follow("expired", &desk)
-            #expect(said[0].contains("at 192.0.2.2:443 shows a certificate that expired"), "\(said)")
+            #expect(said[0].contains("at 192.0.2.2:443 presents a certificate that expired"), "\(said)")
             #expect(said[0].contains("this server was forgotten"), "\(said)")
             try await desk.work { try await desk.see(desk.next, at: "192.0.2.2:443", on: $0) }
             // What else status says depends on the age of what is published, and on nothing that is shown.
@@ -299,7 +306,7 @@ struct ProcedureTests {
             let said = try await follow("restore", &desk)
             #expect(said[1].contains("newer than the backup, and stays: lists/bank.json"), "\(said)")
             #expect(said[1].contains("bank: signs nothing before its next publication"), "\(said)")
-            #expect(said[2].contains("nothing is signed before the next publication"), "\(said)")
+            #expect(said[2].contains("nothing is signed until the next publication"), "\(said)")
             #expect(said.last?.contains("was approved") == true, "\(said)")
             let again = try desk.phone(keeping: storage)
             #expect(try await again.update(mode: .forced).error == nil)

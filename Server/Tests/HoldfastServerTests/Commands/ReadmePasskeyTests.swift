@@ -4,7 +4,12 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// The blocks of `docs/server/people.md` about passkeys, in which a person makes one with a browser in between.
 @Suite("Passkeys, as docs/server/people.md has them", .timeLimit(.minutes(10)))

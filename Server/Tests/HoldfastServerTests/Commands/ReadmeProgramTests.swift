@@ -3,7 +3,12 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerStore
+@testable import ServerWeb
 
 /// The blocks of `docs/server/operating.md` that need programs of an operator: one that signs, one that takes notices.
 @Suite("Programs that docs/server/operating.md names", .timeLimit(.minutes(10)))

@@ -3,7 +3,8 @@ import HoldfastNIOTesting
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerModel
 
 /// Every command of `Server/README.md`, and then those of the pages for operators that need nothing else, in order, in
 /// a folder of its own, with a host on loopback. The block that installs is left to `scripts/nightly`: a test cannot

@@ -2,6 +2,13 @@ import Foundation
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerStore
 
 /// docs/reference/server.md. Its marked sections are made here; with `HOLDFAST_WRITE_REFERENCE=1` they are written, not
 /// compared.
@@ -68,7 +75,7 @@ struct ReferenceTests {
     }
 
     private func source(_ path: String) throws -> String {
-        try String(contentsOf: Manual.root.appending(path: "Server/Sources/HoldfastServer/\(path)"), encoding: .utf8)
+        try String(contentsOf: Manual.root.appending(path: "Server/Sources/PinPublication/\(path)"), encoding: .utf8)
     }
 
     /// All sources of the server, one after the other.

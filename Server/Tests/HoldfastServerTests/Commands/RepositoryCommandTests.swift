@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
 
 @Suite("The command, for repositories")
 struct RepositoryCommandTests {

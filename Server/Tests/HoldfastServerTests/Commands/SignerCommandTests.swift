@@ -4,8 +4,6 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
-
 @Suite("The command, for signer programs and places")
 struct SignerCommandTests {
     @Test("A program is named for a key, and shown by doctor; what cannot be is wrong usage")

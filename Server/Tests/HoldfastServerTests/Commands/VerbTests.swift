@@ -3,7 +3,9 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// What holds for every verb that the program names in its own description, and what each says about wrong values.
 @Suite("Every verb of the command", .timeLimit(.minutes(10)))
@@ -221,7 +223,7 @@ struct VerbTests {
                 #expect(!FileManager.default.fileExists(atPath: desk.path("genesis-\(number).txt")))
             }
             let one = try await genesis("1")
-            #expect(one.contains("One approval is enough: whoever has one of the keys publishes what they like."))
+            #expect(one.contains("Only one approval is required, so a single stolen key can publish any pins."))
             #expect(one.contains("With 2 approvers of whom 1 must agree, few keys may be lost."), "\(one)")
             let two = try await genesis("2")
             #expect(!two.contains("One approval is enough") && two.contains("few keys may be lost"), "\(two)")

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
 
 @Suite("Canonical content")
 struct ContentTests {

@@ -1,7 +1,12 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Vectors of contents, audits, fences and sealed keys")
 struct ContentVectorTests {

@@ -2,6 +2,16 @@ import Foundation
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("What operators install", .timeLimit(.minutes(2)))
 struct DeploymentTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
 
 @Suite("Canonical JSON")
 struct CanonicalJSONTests {

@@ -3,7 +3,9 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerModel
 
 /// The reader of what people's tools send. Foundation's reader is the foreign one that it is compared with.
 @Suite("JSON as people's tools write it")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
 
 @Suite("What programs inherit")
 struct ProgramEnvironmentTests {

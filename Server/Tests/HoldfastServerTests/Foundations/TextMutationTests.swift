@@ -6,6 +6,13 @@ import NIOHTTP1
 import Testing
 
 @testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerWeb
 
 /// Short texts that people, browsers, proxies and rows of the database say, damaged.
 @Suite("Short texts, damaged")

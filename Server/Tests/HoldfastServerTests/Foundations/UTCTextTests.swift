@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
 
 @Suite("Times as text")
 struct UTCTextTests {

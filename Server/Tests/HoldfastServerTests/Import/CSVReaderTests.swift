@@ -2,7 +2,8 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerImport
 
 /// CSV as PostgreSQL writes it. `PostgresExportTests` reads what a real one wrote.
 @Suite("CSV as PostgreSQL writes it")

@@ -5,7 +5,7 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerHTTP
 
 /// The command that takes over, as an operator uses it.
 @Suite("The command import", .timeLimit(.minutes(5)))

@@ -5,7 +5,9 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 /// The lines of `docs/server/operating.md` that take over a trust server, a list and a pin file, as they stand there.
 /// TakingOverFilesTests publish what they take over, and have clients follow.

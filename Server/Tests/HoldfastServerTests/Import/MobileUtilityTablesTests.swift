@@ -4,7 +4,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
 
 @Suite("The tables of a mobile utility server")
 struct MobileUtilityTablesTests {

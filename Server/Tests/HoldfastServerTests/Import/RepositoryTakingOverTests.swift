@@ -7,7 +7,14 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Taking over a repository", .timeLimit(.minutes(10)))
 struct RepositoryTakingOverTests {
@@ -171,9 +178,9 @@ struct RepositoryTakingOverTests {
         try await World.run { world in
             let name = try AppName("moved")
             let lifetime: Int64 = 100 * 86_400
-            func content(_ root: HoldfastServer.Digest) async throws -> Content {
+            func content(_ root: ServerFoundation.Digest) async throws -> Content {
                 let keys = try [(world.shown, ContentHost.Key.State.active), (world.announced, .backup)].map {
-                    ContentHost.Key(pin: HoldfastServer.Digest(of: try $0.0.subjectPublicKeyInfo), state: $0.1)
+                    ContentHost.Key(pin: ServerFoundation.Digest(of: try $0.0.subjectPublicKeyInfo), state: $0.1)
                 }
                 return try Content(
                     app: name, hosts: [ContentHost(name: World.host, keys: keys)],

@@ -4,7 +4,10 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
 
 /// What other servers and people's files have, damaged, as `import` reads it; and the files of a listener. Tables have
 /// campaigns of their own.

@@ -5,7 +5,13 @@ import HoldfastTesting
 import Logging
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
 
 /// What smaller servers have: folders of a trust server, signed lists and pin files.
 @Suite("Taking over folders and files")
@@ -123,7 +129,7 @@ struct TakingOverFilesTests {
             let entries = try [world.shown, world.announced].map { certificate in
                 try FingerprintEntry(
                     name: World.host,
-                    pin: Pin(subject: .certificate, digest: HoldfastServer.Digest(of: certificate.der).bytes),
+                    pin: Pin(subject: .certificate, digest: ServerFoundation.Digest(of: certificate.der).bytes),
                     until: world.clock.now.addingTimeInterval(86_400 * 100))
             }
             let list = Array(try PinListDraft(entries).signed(by: key))
@@ -158,7 +164,7 @@ struct TakingOverFilesTests {
     func pinFile() async throws {
         try await World.run { world in
             let pins = try [world.shown, world.announced].map {
-                Base64.encode(HoldfastServer.Digest(of: try $0.subjectPublicKeyInfo).bytes)
+                Base64.encode(ServerFoundation.Digest(of: try $0.subjectPublicKeyInfo).bytes)
             }
             func file(_ more: String = "", _ ofHost: String = "") -> [UInt8] {
                 // One of each role needs both.

@@ -5,7 +5,13 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
 
 /// `docs/server/operating.md` from the export of a real PostgreSQL to the old signer's end, word by word.
 @Suite("Taking over, as the README of the server has it", .timeLimit(.minutes(10)))

@@ -5,7 +5,15 @@ import HoldfastTesting
 import Logging
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Apps of a mobile utility server move to this one, and clients notice nothing.
 @Suite("Taking over from a mobile utility server")
@@ -218,7 +226,7 @@ struct TakingOverTests {
                 try await world.catalog.announce(
                     CertificateChain(world.announced.chain), from: world.now, on: world.catalogHost, of: app,
                     by: "operator")
-                let digest = HoldfastServer.Digest(of: world.announced.der)
+                let digest = ServerFoundation.Digest(of: world.announced.der)
                 func readiness() async throws -> InstallationReadiness {
                     try await world.publisher.readiness(of: digest, on: world.catalogHost, of: app)
                 }

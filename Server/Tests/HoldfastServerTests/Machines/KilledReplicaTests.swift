@@ -3,7 +3,12 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// How many machines are killed at any moment while they work: `HOLDFAST_KILLS`, or 8.
 private let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ?? "") ?? 8

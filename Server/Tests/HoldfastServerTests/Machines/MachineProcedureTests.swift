@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerStore
 
 /// What `docs/server/machines.md` says about several machines, as it stands there.
 @Suite(

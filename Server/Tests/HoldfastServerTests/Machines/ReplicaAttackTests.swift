@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerStore
 
 /// Somebody writes to the database while three machines work on it.
 @Suite(

@@ -3,14 +3,17 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Three machines of which two have clocks that are wrong.
 @Suite(
     "serve on several machines, with a wrong clock", .besidePostgres, .timeLimit(.minutes(5)),
     .needs(.postgreSQL, .faketime))
 struct ReplicaClockTests {
-    private static let trouble = "signing and judging: clock"
+    private static let trouble = "signing and evaluating: clock"
 
     @Test("Machines a year and two minutes ahead sign and judge nothing and say so; the third one goes on")
     func wrong() async throws {

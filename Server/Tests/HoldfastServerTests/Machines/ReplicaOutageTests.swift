@@ -3,7 +3,9 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// Three machines of which one reaches the database directly, one through a connection that fails, and one through
 /// pgbouncer.
@@ -36,7 +38,7 @@ struct ReplicaOutageTests {
     }
 
     /// Documents and challenge answers are there, whatever has become of the database.
-    private func isServed(_ replicated: ReplicaSite, _ known: [String: HoldfastServer.Digest]) async throws {
+    private func isServed(_ replicated: ReplicaSite, _ known: [String: ServerFoundation.Digest]) async throws {
         for replica in replicated.replicas {
             #expect(await replica.digest(of: "lists/bank.json") == known["lists/bank.json"])
             let answer = try await replica.get("/app/init?appName=bank", Self.challenge)

@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// Clients behind a balancer before three machines, while changes are published on one machine after the other.
 @Suite(

@@ -4,7 +4,14 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// From an ACME client's renewal to apps that follow, as in `RenewalHookTests`, on three machines behind balancers of which
 /// one dies in the middle. Programs, sockets and clocks are all real.

@@ -3,7 +3,11 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Machines that have another secret than the others, or none, and so cannot sign what the others would take.
 @Suite(

@@ -4,7 +4,9 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerModel
+@testable import ServerStore
 
 /// Three machines that share the hosts to watch.
 @Suite(

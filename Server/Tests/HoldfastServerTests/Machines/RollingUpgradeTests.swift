@@ -3,7 +3,11 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Machines of two versions of the program on one database with everything in it.
 @Suite(

@@ -4,7 +4,9 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// What one machine at a time does.
 @Suite("What one machine at a time does", .besidePostgres, .timeLimit(.minutes(5)))

@@ -4,6 +4,10 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// What becomes of the file and of the row that say where the audit ends, when something does not go as usual.
 @Suite(

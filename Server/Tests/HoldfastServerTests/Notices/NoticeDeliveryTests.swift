@@ -4,7 +4,9 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
 
 @Suite("Telling a target", .timeLimit(.minutes(2)))
 struct NoticeDeliveryTests {

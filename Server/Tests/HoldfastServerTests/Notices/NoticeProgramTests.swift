@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
 
 @Suite("The program that is told", .timeLimit(.minutes(2)))
 struct NoticeProgramTests {

@@ -3,7 +3,14 @@ import HoldfastTesting
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// The program itself, telling people.
 @Suite("serve tells people", .timeLimit(.minutes(3)))

@@ -5,7 +5,9 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
 
 @Suite("The webhook", .timeLimit(.minutes(2)))
 struct WebhookTests {

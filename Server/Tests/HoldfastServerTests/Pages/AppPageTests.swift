@@ -1,7 +1,14 @@
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("The page of an app", .timeLimit(.minutes(5)))
 struct AppPageTests {

@@ -2,7 +2,14 @@ import Foundation
 import NIOHTTP1
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// Every page in a real browser, with what browsers are told about it. `scripts/lib/screenshots` keeps the pictures.
 @Suite(

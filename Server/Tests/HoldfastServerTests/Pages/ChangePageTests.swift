@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastPublishing
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("The page of a change", .timeLimit(.minutes(5)))
 struct ChangePageTests {

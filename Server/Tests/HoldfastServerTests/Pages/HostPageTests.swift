@@ -3,7 +3,14 @@ import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("The page of a host", .timeLimit(.minutes(5)))
 struct HostPageTests {

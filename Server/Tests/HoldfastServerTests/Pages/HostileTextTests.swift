@@ -2,7 +2,10 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import ServerApprovals
+@testable import ServerWeb
 
 /// Whatever hosts, clients and people write stays text.
 @Suite("Hostile text on pages", .needs(.program("python3")), .timeLimit(.minutes(10)))

@@ -2,7 +2,14 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("The overview", .timeLimit(.minutes(5)))
 struct OverviewPageTests {
@@ -21,7 +28,7 @@ struct OverviewPageTests {
             _ = try await world.publisher.publish(id)
             try await world.everybodyFollows(isThorough: false)
             #expect(try await needs(world).isEmpty)
-            #expect(try await PageDesk(world).html("/").contains("Nothing needs anybody now."))
+            #expect(try await PageDesk(world).html("/").contains("No action is needed now."))
             // Clients accept what the host announced until its content ends.
             let end = try #require(try await world.publisher.published(world.app)).end
             let alert = end + 1 - AppSettings.defaultStaleness - 14 * 86_400
@@ -82,7 +89,7 @@ struct OverviewPageTests {
             try await world.see(world.shown)
             #expect(try await !needs(world).contains { $0.kind == .unseen })
             try await world.catalog.set(CatalogHost(name: "new.example.com"), of: world.app, by: "operator")
-            #expect(try await needs(world).first { $0.kind == .unseen }?.words == "It was never seen.")
+            #expect(try await needs(world).first { $0.kind == .unseen }?.words == "It was never probed.")
         }
     }
 

@@ -3,7 +3,14 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("The pages' addresses", .timeLimit(.minutes(5)))
 struct PageResponderTests {

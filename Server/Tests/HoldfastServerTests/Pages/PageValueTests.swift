@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerWeb
 
 @Suite("Values of pages")
 struct PageValueTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("CBOR of authenticators")
 struct CBORReaderTests {

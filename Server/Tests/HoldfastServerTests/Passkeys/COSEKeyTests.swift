@@ -1,7 +1,9 @@
 import Crypto
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
 
 @Suite("Keys of passkeys")
 struct COSEKeyTests {
@@ -10,7 +12,7 @@ struct COSEKeyTests {
         let scalar = [UInt8](repeating: 0, count: 31) + [21]
         let p256 = try P256.Signing.PrivateKey(rawRepresentation: scalar).publicKey
         #expect(try SoftPasskey().key.subjectPublicKeyInfo == Array(p256.derRepresentation))
-        #expect(try SoftPasskey().key.identity == HoldfastServer.Digest(of: p256.derRepresentation))
+        #expect(try SoftPasskey().key.identity == ServerFoundation.Digest(of: p256.derRepresentation))
         #expect(try COSEKey(SoftPasskey().coseKey).algorithm == .es256)
         let ed25519 = try Curve25519.Signing.PrivateKey(rawRepresentation: scalar).publicKey
         #expect(try SoftPasskey.ed25519.key.subjectPublicKeyInfo.suffix(32) == Array(ed25519.rawRepresentation)[...])

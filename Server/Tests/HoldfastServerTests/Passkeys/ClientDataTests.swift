@@ -1,6 +1,8 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("What browsers say about passkeys")
 struct ClientDataTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("Registering and using passkeys")
 struct PasskeyAssertionTests {

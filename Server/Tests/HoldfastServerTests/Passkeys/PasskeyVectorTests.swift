@@ -2,7 +2,11 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 @Suite("Vectors of passkeys")
 struct PasskeyVectorTests {

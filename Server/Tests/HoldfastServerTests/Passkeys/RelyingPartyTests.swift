@@ -1,6 +1,7 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 @Suite("Where passkeys are made")
 struct RelyingPartyTests {

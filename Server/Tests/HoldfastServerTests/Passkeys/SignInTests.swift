@@ -1,6 +1,9 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerWeb
 
 @Suite("Signing in with a passkey")
 struct SignInTests {

@@ -4,6 +4,13 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite(
     "How places stand", .timeLimit(.minutes(10)), .needs(.program("python3")))

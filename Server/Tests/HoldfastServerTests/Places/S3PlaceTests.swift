@@ -3,7 +3,11 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite(
     "A bucket as a place, with scripts/publish-s3", .timeLimit(.minutes(15)),

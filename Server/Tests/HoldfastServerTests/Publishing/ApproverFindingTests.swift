@@ -1,6 +1,10 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
 
 @Suite("What doctor says about approvers", .timeLimit(.minutes(5)))
 struct ApproverFindingTests {
@@ -13,7 +17,8 @@ struct ApproverFindingTests {
         try await World.run(number: 1) { world in
             #expect(
                 try await words(world).contains(
-                    "one approval is enough: whoever has one key publishes what they like"))
+                    "only one approval is required, so a single stolen key can publish any pins; "
+                        + "sign a statement of approvers that requires two"))
             let content = try await world.draft { $0.formats = World.fewFormats }
             let change = try await world.propose(content, proposer: Approver.alice.identity).change
             await expectError(.notApproved) { try await world.publisher.publish(change) }
@@ -28,7 +33,7 @@ struct ApproverFindingTests {
         try await World.run(number: 2) { world in
             let said = try await words(world)
             #expect(said.contains("if two of 3 approvers lose their keys, nothing is approved"), "\(said)")
-            #expect(!said.contains { $0.contains("one approval is enough") })
+            #expect(!said.contains { $0.contains("only one approval is required") })
         }
         try await World.run(number: 3) { world in
             let said = try await words(world)

@@ -4,7 +4,14 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Somebody can write to the database, and has neither an approver's key nor the file with the head of the audit.
 @Suite("Attacks on the database")

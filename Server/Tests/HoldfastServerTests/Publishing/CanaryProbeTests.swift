@@ -5,7 +5,15 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Clients with the documents of a canary", .timeLimit(.minutes(10)))
 struct CanaryProbeTests {
@@ -40,7 +48,8 @@ struct CanaryProbeTests {
             try await world.approve(change)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(
-                error?.found.contains("its clients were seen to get in for 0 s of 86400 s") == true, "\(error as Any)")
+                error?.found.contains("Its clients have been able to connect for 0 s of 86400 s") == true,
+                "\(error as Any)")
             #expect(try await world.publisher.rehearse(change).refusal?.gate == .canary)
             // What they were not seen to do for an hour and more does not count either.
             try await world.followCanary(for: Self.day / 2)
@@ -88,7 +97,7 @@ struct CanaryProbeTests {
             #expect(metrics(world).contains(#"holdfast_canary_held{app="bank"} 0"#))
             try await world.approve(change)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
-            #expect(error?.found.contains("seen to get in for 39600 s of 86400 s") == true, "\(error as Any)")
+            #expect(error?.found.contains("able to connect for 39600 s of 86400 s") == true, "\(error as Any)")
             try await world.followCanary(for: Self.day / 2 + CanaryProbes.maximumPause)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
@@ -136,18 +145,20 @@ struct CanaryProbeTests {
             let problems = await world.publisher.probeCanaries()
             #expect(
                 problems.count == 1
-                    && problems[0].contains("how CertStore apps with the list \(Self.list) fare: networkError"),
+                    && problems[0].contains(
+                        "whether CertStore apps with the list \(Self.list) can connect: networkError"),
                 "\(problems)")
             #expect(try probes(world).refusals == [] && probes(world).followed == Self.day / 2)
             // What was there before is taken, and says nothing about the change.
             try Data(contentsOf: world.publisher.folder.url.appending(path: "lists/bank.json")).write(to: file)
             let older = await world.publisher.probeCanaries()
             #expect(
-                older.count == 1 && older[0].contains("something else is there than what the canary has"), "\(older)")
+                older.count == 1 && older[0].contains("the address has another document than the canary"), "\(older)")
             #expect(try probes(world).followed == Self.day / 2)
             try await world.approve(change)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
-            #expect(error?.found.contains("is held until that is known: how CertStore apps") == true, "\(error as Any)")
+            #expect(
+                error?.found.contains("is held until that is known: whether CertStore apps") == true, "\(error as Any)")
             try bytes.write(to: file)
             try await world.followCanary(for: Self.day / 2 + 3_600)
             try await world.approve(change)

@@ -6,7 +6,13 @@ import NIOEmbedded
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("How a canary's clients get what they judge by", .timeLimit(.minutes(10)))
 struct CanaryWayTests {
@@ -45,7 +51,8 @@ struct CanaryWayTests {
         let problems = await world.publisher.probeCanaries()
         #expect(
             problems.count == 1
-                && problems[0].contains("how CertStore apps with challenge answers of bank-canary fare: \(words)"),
+                && problems[0].contains(
+                    "whether CertStore apps with challenge answers of bank-canary can connect: \(words)"),
             "\(problems)", sourceLocation: sourceLocation)
     }
 
@@ -76,7 +83,7 @@ struct CanaryWayTests {
             let problems = await world.publisher.probeCanaries()
             #expect(
                 problems.count == 1 && problems[0].contains("challenge answers of bank-canary")
-                    && problems[0].contains("something else is there than what the canary has"), "\(problems)")
+                    && problems[0].contains("the address has another document than the canary"), "\(problems)")
             #expect(answers(counters, status: 200) == 1)
             site.live.replace(with: world.publisher.live.current)
             #expect(await world.publisher.probeCanaries() == [])
@@ -114,7 +121,7 @@ struct CanaryWayTests {
             site.live.replace(with: older)
             let problems = await world.publisher.probeCanaries()
             #expect(
-                problems.count == 1 && problems[0].contains("something else is there than what the canary has"),
+                problems.count == 1 && problems[0].contains("the address has another document than the canary"),
                 "\(problems)")
             site.live.replace(with: world.publisher.live.current)
             #expect(await world.publisher.probeCanaries() == [])
@@ -193,7 +200,7 @@ struct CanaryWayTests {
                 "\(damaged)")
             try (bytes + Data("\n".utf8)).write(to: file)
             let other = await world.publisher.probeCanaries()
-            #expect(other.count == 1 && other[0].contains("something else is there"), "\(other)")
+            #expect(other.count == 1 && other[0].contains("the address has another document"), "\(other)")
         }
     }
 }

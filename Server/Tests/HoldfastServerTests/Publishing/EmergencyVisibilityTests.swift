@@ -2,7 +2,11 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Who sees an emergency", .timeLimit(.minutes(5)))
 struct EmergencyVisibilityTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
 
 @Suite("Who else can write a server's folder")
 struct FolderPermissionTests {

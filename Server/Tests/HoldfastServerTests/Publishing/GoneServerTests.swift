@@ -3,7 +3,11 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerImport
+@testable import ServerModel
 
 /// What `docs/server/backup.md` says about apps whose server is gone.
 @Suite("When all of the server is gone", .timeLimit(.minutes(5)))

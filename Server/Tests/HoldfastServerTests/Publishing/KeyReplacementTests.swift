@@ -4,7 +4,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Somebody may have a key with which the server signs.
 @Suite("A key in the place of another")
@@ -41,7 +47,7 @@ struct KeyReplacementTests {
             let lost = done.lost.joined(separator: "\n")
             for clients in ["CertStore apps with the list lists/bank.json", "CertStore apps with challenge answers"] {
                 #expect(
-                    lost.contains("\(clients) at api.example.com:443 that know the key before refuse everything new"))
+                    lost.contains("\(clients) at api.example.com:443 that know the old key refuse all new documents"))
             }
             #expect(done.lost.count == 2, "\(done.lost)")
             // Builds with the new key get in, in every format.

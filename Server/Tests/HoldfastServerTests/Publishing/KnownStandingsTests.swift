@@ -3,7 +3,11 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("How apps stand is judged once for all who ask", .timeLimit(.minutes(2)))
 struct KnownStandingsTests {

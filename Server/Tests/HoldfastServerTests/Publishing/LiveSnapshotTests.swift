@@ -3,7 +3,11 @@ import Holdfast
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("The snapshot that is served")
 struct LiveSnapshotTests {

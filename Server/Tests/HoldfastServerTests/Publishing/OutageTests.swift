@@ -4,7 +4,12 @@ import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Rounds while the database cannot be written")
 struct OutageTests {

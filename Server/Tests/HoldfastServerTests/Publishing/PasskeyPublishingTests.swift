@@ -1,7 +1,12 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Publishing what passkeys approved", .timeLimit(.minutes(5)))
 struct PasskeyPublishingTests {
@@ -68,7 +73,7 @@ struct PasskeyPublishingTests {
     func moved() async throws {
         try await World.run { world in
             try await PasskeyDesk(world: world).register(SoftPasskey())
-            let words = "passkeys of dave were made at https://pins.example.com"
+            let words = "passkeys of dave were registered at https://pins.example.com"
             for (pages, isMoved) in [("https://pins.example.com", false), ("https://pins.example.org", true)] {
                 let faults = try await self.words(world, pages: pages, faults: true)
                 #expect(faults.contains { $0.contains(words) && $0.contains(pages) } == isMoved, "\(faults)")

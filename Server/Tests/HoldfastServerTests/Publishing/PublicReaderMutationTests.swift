@@ -5,6 +5,11 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// What stands at public addresses, damaged, as it is read back after a publication, and by a server that is restored:
 /// nothing else than what was signed counts as published, and a restored server adopts nothing that nobody signed.

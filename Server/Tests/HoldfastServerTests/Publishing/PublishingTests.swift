@@ -4,7 +4,14 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Publishing, followed by real clients")
 struct PublishingTests {

@@ -3,7 +3,15 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// Whether the next certificate may be installed, where waiting locks out everybody.
 @Suite("Installation now, and an alert", .timeLimit(.minutes(5)))

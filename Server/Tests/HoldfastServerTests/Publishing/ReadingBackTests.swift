@@ -5,7 +5,12 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Reading back what was written to the folder", .timeLimit(.minutes(10)))
 struct ReadingBackTests {

@@ -2,7 +2,12 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("What a running server reads again")
 struct RereadingTests {

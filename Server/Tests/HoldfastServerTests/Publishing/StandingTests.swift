@@ -4,7 +4,14 @@ import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("How an app stands")
 struct StandingTests {

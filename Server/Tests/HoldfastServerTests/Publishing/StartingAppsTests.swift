@@ -2,7 +2,11 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("While a server starts", .timeLimit(.minutes(5)))
 struct StartingAppsTests {

@@ -5,6 +5,14 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// What the command, REST, the overview, metrics and notices say about an app, in every state of a quarter.
 @Suite("Surfaces agree about time", .timeLimit(.minutes(5)))
@@ -87,7 +95,7 @@ struct SurfaceTests {
             #expect(
                 shown == Set(kinds.map { OverviewNeed.Kind($0) }), "\(state): \(needs.map(\.words))",
                 sourceLocation: sourceLocation)
-            let isQuiet = try await desk.html("/").contains("Nothing needs anybody now.")
+            let isQuiet = try await desk.html("/").contains("No action is needed now.")
             #expect(isQuiet == needs.isEmpty, "\(state)", sourceLocation: sourceLocation)
             #expect(!isQuiet || kinds.isEmpty, "\(state)", sourceLocation: sourceLocation)
         }

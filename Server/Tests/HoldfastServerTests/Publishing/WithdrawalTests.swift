@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("What is no longer published")
 struct WithdrawalTests {
@@ -19,7 +25,7 @@ struct WithdrawalTests {
             let refused = try await world.propose(content)
             let refusal = try #require(refused.report.refusal)
             #expect(refusal.gate == .lint)
-            #expect(refusal.refusals.contains { $0.contains("drops list, lists/bank.json") }, "\(refusal)")
+            #expect(refusal.refusals.contains { $0.contains("removes list, lists/bank.json") }, "\(refusal)")
             #expect(refused.difference.lines.contains("lists/bank.json goes away"))
             try await world.approve(refused.change)
             await expectError(.gate) { try await world.publisher.publish(refused.change) }
@@ -86,7 +92,7 @@ struct WithdrawalTests {
                 end: whole.end)
             let lint = try #require(try await world.propose(content).report.refusal)
             #expect(lint.gate == .lint)
-            #expect(lint.refusals.contains { $0.contains("drops host shop.example.com:443") }, "\(lint)")
+            #expect(lint.refusals.contains { $0.contains("removes host shop.example.com:443") }, "\(lint)")
             #expect(
                 lint.refusals.contains { $0.contains("are locked out at shop.example.com:443") }, "\(lint)")
         }
@@ -104,7 +110,7 @@ struct WithdrawalTests {
             let proposal = try await world.propose(world.draft { $0.formats = other })
             #expect(proposal.difference.lines.contains("trust/\(World.customer).json.signed goes away"))
             let words = try #require(proposal.report.refusal?.refusals.joined())
-            #expect(words.contains("drops trust-server, trust/\(World.customer).json.signed"))
+            #expect(words.contains("removes trust-server, trust/\(World.customer).json.signed"))
         }
     }
 

@@ -3,6 +3,13 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// A server lives through a random story, a backup is made somewhere in it, and is restored at the end.
 @Suite("Restoring any backup")

@@ -5,6 +5,10 @@ import HoldfastSigning
 import Testing
 
 @testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerStore
 
 @Suite("The encryption of a backup")
 struct BackupSealTests {

@@ -4,6 +4,11 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Writing a backup")
 struct BackupTests {
@@ -115,7 +120,7 @@ struct BackupTests {
             func notes() async throws -> [String] {
                 try await world.opened { try await $0.publisher.examine().map(\.words) }
             }
-            #expect(try await notes().contains { $0.contains("no backup was ever written") })
+            #expect(try await notes().contains { $0.contains("no backup exists") })
             let backup = try await world.backUp()
             defer { try? FileManager.default.removeItem(at: backup) }
             #expect(try await notes().contains("the last backup is of the last 24 hours"))

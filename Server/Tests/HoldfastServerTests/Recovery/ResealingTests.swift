@@ -3,6 +3,11 @@ import HoldfastSigning
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("A change of the secret")
 struct ResealingTests {

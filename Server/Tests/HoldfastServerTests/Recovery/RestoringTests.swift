@@ -5,6 +5,15 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Restoring a backup")
 struct RestoringTests {

@@ -3,6 +3,12 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The files that the server reads of its own, damaged: each is read as something that it could say, or refused, with work
 /// that its length bounds.

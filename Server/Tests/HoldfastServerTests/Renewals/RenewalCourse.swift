@@ -4,7 +4,12 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
 
 /// A host whose certificates are renewed again and again, with the people, the server and the apps that this takes: the
 /// owner announces, the watcher looks over real TLS, two people approve, the server publishes, and the gate lets the owner

@@ -4,8 +4,6 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
-
 /// What ``RenewalMonthsTests`` does inside one process, done by the program: `holdfast-server serve` lives through months,
 /// and people run its commands in them, by a clock that faketime turns. Apps ask it over HTTP.
 ///

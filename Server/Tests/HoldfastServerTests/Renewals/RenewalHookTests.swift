@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// From an ACME client's renewal to apps that follow: certbot fetches, the script of `docs/server/operating.md` announces over HTTP,
 /// people approve, the gate lets the script install, and nginx shows it. Only the server's clock is turned.

@@ -4,7 +4,13 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Renewals over months", .timeLimit(.minutes(5)))
 struct RenewalMonthsTests {

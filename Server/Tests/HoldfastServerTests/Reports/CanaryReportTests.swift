@@ -4,7 +4,15 @@ import HoldfastProbe
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// Reports are hearsay: they may hold a canary, and let none pass.
 @Suite("Reports about a canary", .timeLimit(.minutes(10)))
@@ -58,7 +66,7 @@ struct CanaryReportTests {
             #expect(
                 words.contains(
                     "the canary bank-canary is held: 100.0 % of the canary's reported connections to "
-                        + "\(World.host):443 failed, and 0.0 % of everybody else's (\(count) and 300 reports"),
+                        + "\(World.host):443 failed, but only 0.0 % of other clients' (\(count) and 300 reports"),
                 "\(words)")
             #expect(!words.contains("has it until"), "its time is over: \(words)")
             let standing = try #require(try await world.publisher.standing(of: world.app).canary)

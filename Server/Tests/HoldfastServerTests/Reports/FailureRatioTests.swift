@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerModel
 
 @Suite("Ratios of reported failures")
 struct FailureRatioTests {

@@ -3,7 +3,14 @@ import HoldfastTesting
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// Somebody who sends whatever they like: it is counted, bounded, and nothing that matters changes.
 @Suite("A hostile reporter", .timeLimit(.minutes(10)))

@@ -3,7 +3,11 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
 
 @Suite("Reading reports")
 struct ReportReaderTests {

@@ -2,7 +2,10 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// Somebody who wants people to see what they invent, and not what clients were shown.
 @Suite("Samples of reports", .timeLimit(.minutes(5)))

@@ -3,7 +3,14 @@ import HoldfastProbe
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Counts of reports")
 struct ReportStoreTests {

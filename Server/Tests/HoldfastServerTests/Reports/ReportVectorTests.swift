@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerApprovals
 
 /// What `HoldfastReports` sends, byte for byte: `docs/vectors/reports.json`, which its own tests write.
 @Suite("Vectors of reports")

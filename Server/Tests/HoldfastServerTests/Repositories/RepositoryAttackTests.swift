@@ -5,7 +5,12 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Somebody can write to the database, and has neither an offline key of the repository nor the file with the head of the
 /// audit.

@@ -5,7 +5,12 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Over sockets, at the time of the machine: apps, a client of The Update Framework, and python-tuf, directly and behind a
 /// cache.

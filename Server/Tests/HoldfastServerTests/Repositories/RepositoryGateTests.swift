@@ -5,7 +5,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("What a repository refuses")
 struct RepositoryGateTests {
@@ -42,7 +48,8 @@ struct RepositoryGateTests {
                 }
             }
             #expect(
-                error?.found.contains("other pins for api.example.com: apps that follow it") ?? false, "\(error as Any)"
+                error?.found.contains("other pins for api.example.com: apps with this repository") ?? false,
+                "\(error as Any)"
             )
             // Nor something beside the pins.
             let beside = await expectError(.gate) {
@@ -56,7 +63,7 @@ struct RepositoryGateTests {
                     #expect(try folder.replace("draft/targets.json", data, with: Data(text.utf8)))
                 }
             }
-            #expect(beside?.found.contains("targets that also say more.json") ?? false, "\(beside as Any)")
+            #expect(beside?.found.contains("targets with unexpected content: more.json") ?? false, "\(beside as Any)")
             // The operator himself has written it into the database, with an entry in the audit: it is not published.
             let folder = TUFRepositoryFolder(world.folder.appending(path: "forged"))
             try await world.publisher.exportRepository(of: world.app, to: folder)
@@ -71,7 +78,7 @@ struct RepositoryGateTests {
             let report = try await world.publisher.rehearse(change)
             #expect(
                 words(report).contains(
-                    "signatures: apps that follow the repository repo/bank would get what nobody approved"))
+                    "signatures: apps that follow the repository repo/bank would get unapproved pins"))
             await expectError(.gate) { try await world.publisher.publish(change) }
             // The control: what was approved.
             try await world.publisher.sign(change, holders, in: world.folder)
@@ -122,7 +129,7 @@ struct RepositoryGateTests {
                     }
                 }
             }
-            #expect(another?.found.contains("apps would ship with a root that nobody asked for") ?? false)
+            #expect(another?.found.contains("apps would ship with the wrong root") ?? false)
             await expectError(.constraint) {
                 try await world.publisher.begin(world.app, mallory, in: world.folder)
             }

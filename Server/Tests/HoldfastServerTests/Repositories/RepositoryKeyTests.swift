@@ -6,7 +6,13 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("The server's keys of a repository, and roots that are published by themselves")
 struct RepositoryKeyTests {

@@ -6,6 +6,12 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Restoring a repository from a backup")
 struct RepositoryRestoringTests {

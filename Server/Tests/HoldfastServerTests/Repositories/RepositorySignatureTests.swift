@@ -4,7 +4,9 @@ import HoldfastPublishing
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
 
 @Suite("Signatures that holders bring back")
 struct RepositorySignatureTests {

@@ -6,7 +6,12 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Repositories of The Update Framework")
 struct RepositoryTests {

@@ -2,6 +2,14 @@ import Foundation
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Where the pages are", .timeLimit(.minutes(5)))
 struct AdminOriginTests {
@@ -34,7 +42,8 @@ struct AdminOriginTests {
             // The pages are there, with their script, and show nothing to somebody who is not signed in.
             let client = RawClient(port: first.administration)
             #expect(try await client.get("/signin").body.contains(#"data-passkey="sign-in""#))
-            #expect(try await client.get("/passkeys.js").body.utf8.elementsEqual(PackageResources.passkeys_js))
+            #expect(
+                try await client.get("/passkeys.js").body.utf8.elementsEqual(ServerWeb.PackageResources.passkeys_js))
             #expect(try await client.get("/").header("Location") == "/signin")
             await first.stop()
             // The variable counts as the flag does.
@@ -83,7 +92,7 @@ struct AdminOriginTests {
             #expect(try await world.catalog.notePages(at: other, by: "serve") == nil)
             let found = try await faults()
             #expect(found.count == 1)
-            for words in ["dave", Self.origin, other.origin, "invited again", "passkey remove"] {
+            for words in ["dave", Self.origin, other.origin, "invite them again", "passkey remove"] {
                 #expect(found.first?.contains(words) == true, "\(found)")
             }
             let backup = try await world.publisher.examine(isInPlace: false).map(\.words)

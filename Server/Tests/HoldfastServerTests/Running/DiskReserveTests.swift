@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerStore
+@testable import ServerWeb
 
 /// The program itself on a real disk that fills up.
 @Suite("serve on a disk that fills up", .timeLimit(.minutes(10)))

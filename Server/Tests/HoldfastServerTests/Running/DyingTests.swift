@@ -2,7 +2,10 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// The program itself, serving although something of its folder has died.
 @Suite("serve when something dies", .timeLimit(.minutes(3)))
@@ -41,7 +44,7 @@ struct DyingTests {
 
     /// It goes on as a whole, without a person.
     private func recovers(_ site: ServeSite, _ server: ServingProcess, after count: Int) async throws {
-        try await server.says("the database can be used again", after: count)
+        try await server.says("the database is usable again", after: count)
         try await server.says("listening for administration on", after: count)
         try await server.says("signed again", after: count)
         try await site.everybodyFollows(server.latestPort)

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import HoldfastServer
+@testable import ServerHTTP
 
 @Suite("What a probe in a container asks", .timeLimit(.minutes(2)))
 struct HealthCheckTests {

@@ -4,7 +4,11 @@ import HoldfastSigning
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Servers and commands that are killed at any moment while they work: `HOLDFAST_KILLS`, or 8.
 private let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ?? "") ?? 8
@@ -14,13 +18,13 @@ struct KilledServerTests {
     /// What clients got, and what people were told is done.
     private final class Witness: Sendable {
         private struct State {
-            var served: [String: Set<HoldfastServer.Digest>] = [:]
+            var served: [String: Set<ServerFoundation.Digest>] = [:]
             var count = 0
         }
 
         private let state = Mutex(State())
 
-        var served: [String: Set<HoldfastServer.Digest>] { state.withLock { $0.served } }
+        var served: [String: Set<ServerFoundation.Digest>] { state.withLock { $0.served } }
         var count: Int { state.withLock { $0.count } }
 
         func note(_ body: String, at path: String) {
@@ -95,7 +99,8 @@ struct KilledServerTests {
                 _ = await server.status()
 
                 // What was on its way to the folder follows later.
-                #expect(try await faults(site).allSatisfy { $0.contains("the folder has another document") })
+                #expect(
+                    try await faults(site).allSatisfy { $0.contains("the file in the folder differs or is missing") })
                 _ = try await site.open.catalog.now()
                 let ledger = site.open.catalog.ledger
                 #expect(ledger.generation(of: site.app) >= generation)
@@ -119,7 +124,7 @@ struct KilledServerTests {
             }
             #expect(await last.stop() == 0)
 
-            var signed: [String: Set<HoldfastServer.Digest>] = [:]
+            var signed: [String: Set<ServerFoundation.Digest>] = [:]
             var versions: [String: String] = [:]
             var place: Int64 = -1
             while case let page = try await site.open.catalog.audit(after: place, limit: 1_000), !page.isEmpty {

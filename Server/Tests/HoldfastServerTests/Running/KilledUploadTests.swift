@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite(
     "A server that is killed while it ends a program", .timeLimit(.minutes(5)),

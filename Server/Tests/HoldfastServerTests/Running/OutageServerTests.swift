@@ -2,7 +2,10 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Without a number, some steps are tried.
 private let triesEach = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] != nil

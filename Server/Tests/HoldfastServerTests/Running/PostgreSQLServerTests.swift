@@ -5,6 +5,11 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The program itself on a database of PostgreSQL.
 @Suite(
@@ -237,7 +242,7 @@ struct PostgreSQLServerTests {
                 #expect(documents.text.contains("and nothing else: unreachableDatabase"), "\(documents.text)")
                 let count = documents.text.utf8.count
                 try await postgres.start()
-                try await documents.says("the database can be used again", after: count)
+                try await documents.says("the database is usable again", after: count)
                 try await documents.says("signed again: trust/", after: count)
                 try await site.publish()
                 #expect(await documents.stop() == 0)

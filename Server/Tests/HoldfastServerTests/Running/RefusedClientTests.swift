@@ -10,6 +10,15 @@ import NIOPosix
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// Everything for real: the TLS of clients and of a machine in their way, reporters and their senders, the listener, the
 /// queue, the rows, and what people see.
@@ -134,11 +143,11 @@ struct RefusedClientTests {
             let host = "\(World.host):443"
             let ratio =
                 "50.0 % of the reported connections to \(host) with document 20261121T120000Z failed (20 reports, and "
-                + "10 failures that were told singly)"
+                + "10 individually reported failures)"
             let certificate = Digest(of: middle.der)
             let stranger = "clients report the certificate \(certificate) at \(host), which the watcher never saw"
             let standing = try await site.open.catalog.reportStanding(of: site.app)
-            #expect(standing.warnings == ["\(stranger): a machine in the middle, or a server that nobody listed"])
+            #expect(standing.warnings == ["\(stranger): a machine in the middle, or an unlisted server"])
             let status = try await ServerProgram.run(["status", "--data", site.data], in: site.folder)
             for words in [ratio, "WARNING, as far as reports can be believed: \(stranger)"] {
                 #expect(status.output.contains(words), "\(words) is not in \(status.output)")
@@ -177,7 +186,7 @@ struct RefusedClientTests {
             let host = "\(World.host):443"
             let words =
                 "50.0 % of the reported connections to \(host) with document 20261121T120000Z failed "
-                + "(\(2 * installations) reports, and \(installations) failures that were told singly)"
+                + "(\(2 * installations) reports, and \(installations) individually reported failures)"
             let standing = try await site.open.catalog.reportStanding(of: site.app)
             #expect(standing.ratios.map(\.isAlarming) == [true], "\(standing)")
             #expect(standing.warnings.first == words, "\(standing.warnings)")

@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerModel
+@testable import ServerStore
 
 /// The program itself, and what clients report to it.
 @Suite("serve and reports", .timeLimit(.minutes(5)))
@@ -29,7 +33,7 @@ struct ReportServerTests {
             let many = "[\(Array(repeating: String(one), count: 60).joined(separator: ","))]"
             for _ in 0..<5 { #expect(try await post(many, to: server.port) == 202) }
             let warning = "100.0 % of the reported connections to \(World.host):443 failed ("
-            try await server.says("reports of bank, which anybody can forge: \(warning)")
+            try await server.says("client reports of bank, which can be forged: \(warning)")
             // The last of them may still be waiting to be read.
             try await eventually("300 reports are counted") {
                 try await RawClient(port: server.administration).get("/metrics").body

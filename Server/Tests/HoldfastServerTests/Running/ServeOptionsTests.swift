@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
 
 /// The program itself, told where its secret is and how to log.
 @Suite("serve under a service manager", .timeLimit(.minutes(2)))

@@ -4,6 +4,11 @@ import NIOCore
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The program itself, serving.
 @Suite("serve", .timeLimit(.minutes(2)))

@@ -6,6 +6,14 @@ import NIOHTTP1
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// A server that says as much as it can, asked everything that can be asked.
 @Suite("No secret leaves a server that runs", .timeLimit(.minutes(3)))

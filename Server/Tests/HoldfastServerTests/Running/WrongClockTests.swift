@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The program itself, serving under clocks that are wrong.
 @Suite(
@@ -11,7 +14,7 @@ import Testing
     .needs(.faketime))
 struct WrongClockTests {
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
-    private static let trouble = "signing and judging: clock"
+    private static let trouble = "signing and evaluating: clock"
 
     /// It serves what was signed, and signs nothing.
     static func isMute(_ port: Int) async throws {
@@ -75,7 +78,7 @@ struct WrongClockTests {
             let command = try ServingProcess([ServerProgram.url.path] + arguments)
             try await command.says("resumed at")
             #expect(await command.status() == 0)
-            try await server.says("signing and judging: works again")
+            try await server.says("signing and evaluating: works again")
             try await server.says("signed again")
             #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
             let entries = try await site.open.catalog.audit(after: -1, limit: 1_000).map { try AuditEntry($0) }

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("The signature of the end of an audit")
 struct AuditSealTests {

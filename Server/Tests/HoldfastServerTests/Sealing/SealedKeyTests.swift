@@ -4,7 +4,11 @@ import Holdfast
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Sealed keys")
 struct SealedKeyTests {

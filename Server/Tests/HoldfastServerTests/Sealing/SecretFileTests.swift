@@ -2,7 +2,8 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 @Suite("The file of the secret")
 struct SecretFileTests {

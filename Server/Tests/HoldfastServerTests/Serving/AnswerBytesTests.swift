@@ -2,7 +2,9 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 @Suite("Answers as bytes")
 struct AnswerBytesTests {

@@ -3,7 +3,9 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerHTTP
 
 /// Files with certificates and keys of an operator, damaged: each is read whole, or refused with its name.
 @Suite("Files with certificates, damaged", .timeLimit(.minutes(60)))

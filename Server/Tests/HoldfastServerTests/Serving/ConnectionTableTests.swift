@@ -2,7 +2,8 @@ import HoldfastProbe
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerHTTP
 
 @Suite("The table of connections")
 struct ConnectionTableTests {

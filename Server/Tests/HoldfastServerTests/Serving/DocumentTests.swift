@@ -3,7 +3,10 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
 
 @Suite("Published documents", .timeLimit(.minutes(5)))
 struct DocumentTests {

@@ -2,7 +2,10 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// What strangers may send to the public listener.
 @Suite("Hostile requests", .timeLimit(.minutes(5)))

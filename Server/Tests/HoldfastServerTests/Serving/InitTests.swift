@@ -6,7 +6,8 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerModel
 
 @Suite("/app/init", .timeLimit(.minutes(5)))
 struct InitTests {

@@ -3,7 +3,8 @@ import HoldfastProbe
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerHTTP
 
 @Suite("TLS and addresses of listeners", .timeLimit(.minutes(5)))
 struct ListenerTLSTests {

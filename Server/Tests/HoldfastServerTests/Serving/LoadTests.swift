@@ -7,7 +7,10 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerHTTP
+@testable import ServerStore
 
 @Suite("The public listener under load", .timeLimit(.minutes(10)))
 struct LoadTests {

@@ -5,7 +5,8 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import PublicAPI
 
 @Suite("Challenges that a program signs", .timeLimit(.minutes(5)))
 struct ProgramChallengeTests {

@@ -8,7 +8,13 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// What apps have: stores and policies with their own downloads, over sockets.
 @Suite("The clients of apps", .timeLimit(.minutes(5)))

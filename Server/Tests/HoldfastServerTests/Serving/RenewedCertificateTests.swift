@@ -8,6 +8,10 @@ import Synchronization
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
 
 @Suite("Connections while the certificate of a listener is replaced", .timeLimit(.minutes(5)))
 struct RenewedCertificateTests {

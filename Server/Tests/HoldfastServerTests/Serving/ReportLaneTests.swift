@@ -2,7 +2,7 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerHTTP
 
 @Suite("The turns of reports")
 struct ReportLaneTests {

@@ -3,7 +3,13 @@ import HoldfastProbe
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Reports over HTTP", .timeLimit(.minutes(5)))
 struct ReportListenerTests {

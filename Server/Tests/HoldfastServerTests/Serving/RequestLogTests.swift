@@ -6,6 +6,11 @@ import Synchronization
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerHTTP
+@testable import ServerModel
 
 @Suite("Ids of requests, and their lines in the log", .timeLimit(.minutes(5)))
 struct RequestLogTests {

@@ -4,7 +4,16 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// Whole requests, damaged, through the parser and the responders of both listeners, without a socket.
 @Suite("Requests, damaged", .timeLimit(.minutes(60)))

@@ -1,7 +1,9 @@
 import HoldfastProbe
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerHTTP
 
 @Suite("What the server reads of a request")
 struct RequestParserTests {

@@ -2,14 +2,19 @@ import HoldfastProbe
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerStore
 
 @Suite("What may be signed for strangers")
 struct SigningBudgetTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func source(_ number: Int) throws -> SourcePrefix {
-        SourcePrefix(try #require(IPAddress(bytes: [10, UInt8(number >> 8 & 255), UInt8(number & 255), 1])))
+        SourcePrefix(try #require(IPAddress(octets: [10, UInt8(number >> 8 & 255), UInt8(number & 255), 1])))
     }
 
     @Test("A source has its rate and what it saved, and is told how long to wait")

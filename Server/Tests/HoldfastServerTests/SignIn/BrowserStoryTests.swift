@@ -5,6 +5,15 @@ import Synchronization
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("People at the pages", .timeLimit(.minutes(10)))
 struct BrowserStoryTests {
@@ -197,7 +206,7 @@ struct BrowserStoryTests {
         let shop = try Shop(added: "shop", on: added, in: world)
         let host = "/apps/shop/hosts/\(World.host)?port=\(server.port)"
         var pages = try await looks(at: "/", "/apps/shop", host, in: folder, party: party)
-        #expect(pages[0].contains("Shop") && pages[0].contains("It was never seen."), "\(pages[0])")
+        #expect(pages[0].contains("Shop") && pages[0].contains("It was never probed."), "\(pages[0])")
         #expect(pages[1].contains(shop.host.label) && pages[1].contains("not published"), "\(pages[1])")
         #expect(pages[2].contains("each certificate is announced before it is shown"), "\(pages[2])")
 
@@ -240,7 +249,7 @@ struct BrowserStoryTests {
         try await app.report()
         pages = try await looks(at: "/", host, "/apps/shop/reports?days=1", in: folder, party: party)
         let key = "\(Digest(of: try stranger.subjectPublicKeyInfo))"
-        #expect(pages[0].contains("It showed a key that nobody announced: \(key)"), "\(pages[0])")
+        #expect(pages[0].contains("The host presented a key that was not announced: \(key)"), "\(pages[0])")
         #expect(pages[0].contains("As far as reports can be believed"), "\(pages[0])")
         #expect(pages[1].contains("Alarm") && pages[1].contains(key), "\(pages[1])")
         let pin = PageText.pin(Digest(of: try app.middle.subjectPublicKeyInfo))
@@ -264,7 +273,7 @@ struct BrowserStoryTests {
         #expect(answers[0].address == "\(party.origin)/" && answers[0].main.contains("The first pins"), "\(answers[0])")
         let read = answers[1].main
         for words in [
-            "adds host \(World.host)", "Apps that download the signed list", "Everybody gets in",
+            "adds host \(World.host)", "Apps that download the signed list", "All clients can connect",
             "outlook passed",
         ] {
             #expect(read.contains(words), "\(words) is not in \(read)")
@@ -293,7 +302,7 @@ struct BrowserStoryTests {
                 Browser.Step("dave", "\(party.origin)/", press: "form.person button", script: false),
                 Browser.Step("dave", "\(party.origin)/", script: false), Browser.Step("dave", "\(party.origin)/"),
             ], in: folder)
-        #expect(answers[1].main.contains("What needs somebody"), "\(answers[1])")
+        #expect(answers[1].main.contains("Action needed"), "\(answers[1])")
         let filtered = answers[2].main
         #expect(answers[2].address.contains("event=alarm") && !filtered.contains("invitation\t"), "\(filtered)")
         // Who has signed out sees nothing.

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("The cookie of a challenge")
 struct CeremonySealTests {

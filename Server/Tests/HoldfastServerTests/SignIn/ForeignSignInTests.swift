@@ -1,6 +1,10 @@
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Signing in with other software", .timeLimit(.minutes(5)))
 struct ForeignSignInTests {

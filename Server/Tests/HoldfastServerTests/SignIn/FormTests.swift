@@ -2,7 +2,14 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Forms of pages", .timeLimit(.minutes(10)))
 struct FormTests {

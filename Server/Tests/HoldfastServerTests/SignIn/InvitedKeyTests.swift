@@ -1,7 +1,12 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// People who were invited register keys that are not theirs: nobody proves possession then.
 @Suite("Keys that somebody was invited with", .timeLimit(.minutes(5)))

@@ -1,7 +1,14 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Approving with passkeys over HTTP", .timeLimit(.minutes(5)))
 struct PasskeyApprovalTests {

@@ -3,7 +3,11 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite("Signing in over HTTP", .timeLimit(.minutes(5)))
 struct SignInCallTests {

@@ -5,7 +5,12 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerStore
+@testable import ServerWeb
 
 @Suite(
     "Signer programs of a repository", .timeLimit(.minutes(10)),

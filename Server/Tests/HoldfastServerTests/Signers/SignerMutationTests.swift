@@ -6,7 +6,12 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// What programs of the operator say when they end, damaged: no document has a signature that its key does not verify, and
 /// what a program prints is not repeated.

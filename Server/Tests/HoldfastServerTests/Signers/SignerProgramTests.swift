@@ -6,7 +6,12 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("Signer programs", .timeLimit(.minutes(5)))
 struct SignerProgramTests {

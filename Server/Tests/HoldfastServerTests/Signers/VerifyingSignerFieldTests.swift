@@ -6,6 +6,13 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Each field of what a signer program is asked to sign, altered: nothing that approvers did not agree to is signed.
 @Suite(

@@ -5,7 +5,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// A program has the keys, and believes approvers only.
 @Suite(

@@ -3,7 +3,13 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerWeb
 
 /// What stands in columns of the database and in bodies of calls, damaged: each is read as something that it could say, or
 /// refused. Contents, approvals, entries of the audit and keys have campaigns of their own.

@@ -2,7 +2,9 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerStore
 
 @Suite("Addresses of PostgreSQL")
 struct PostgreSQLAddressTests {

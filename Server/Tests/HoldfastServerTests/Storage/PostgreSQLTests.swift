@@ -4,7 +4,10 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// What only a database on another machine can do.
 @Suite(

@@ -2,7 +2,12 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// What a server does with its database, on PostgreSQL. `HOLDFAST_TEST_DATABASES` runs other suites there as well.
 @Suite(

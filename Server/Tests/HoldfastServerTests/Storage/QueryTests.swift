@@ -2,19 +2,21 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// Every text of SQL in the sources of the server.
 @Suite("Queries", .besidePostgres)
 struct QueryTests {
     private static let sources = ServerProgram.url.deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources/HoldfastServer")
+        .deletingLastPathComponent().appending(path: "Sources")
 
     /// The queries with the files in which they stand. Those of engines are theirs alone.
     private func queries() throws -> [(file: String, text: String)] {
         var queries: [(file: String, text: String)] = []
         for path in try FileManager.default.subpathsOfDirectory(atPath: Self.sources.path).sorted()
-        where path.hasSuffix(".swift") && !path.hasPrefix("Storage/") {
+        where path.hasSuffix(".swift") && !path.contains("/Storage/") {
             let source = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
             for match in source.matches(of: /"""\n(?<long>(?:.|\n)*?)"""|"(?<short>(?:[^"\\\n]|\\.)*)"/) {
                 let text = (match.long ?? match.short ?? "").replacing(/\\\n\s*/, with: "")

@@ -2,7 +2,8 @@ import Foundation
 import Holdfast
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 @Suite("Files of SQLite")
 struct SQLiteFileTests {

@@ -2,7 +2,8 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// What every engine must do.
 @Suite("Storage, on every engine", .besidePostgres)

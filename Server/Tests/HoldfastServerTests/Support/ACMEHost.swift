@@ -4,7 +4,9 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
 
 /// A host with certbot, a pebble that issues whatever it is asked for, and an nginx that shows what the script of
 /// `docs/server/operating.md` has installed.

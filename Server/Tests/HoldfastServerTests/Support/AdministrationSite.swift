@@ -4,7 +4,15 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// The administration of a world on loopback, with a token for each purpose.
 struct AdministrationSite: Sendable {

@@ -1,7 +1,8 @@
 import Crypto
 import Foundation
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 /// A person with a private key, the same in every run.
 struct Approver: Sendable, Hashable {
@@ -56,7 +57,7 @@ struct Approver: Sendable, Hashable {
             name: name, key: key, apps: Set(names.split(separator: ",").map { try AppName(String($0)) }))
     }
 
-    var identity: HoldfastServer.Digest { get throws { try key.identity } }
+    var identity: ServerFoundation.Digest { get throws { try key.identity } }
 
     func signature(of text: [UInt8]) throws -> ApproverSignature {
         let bytes =

@@ -4,7 +4,12 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Programs of an operator that sign and upload, and those that an attacker writes into the database instead.
 struct AttackPrograms: Sendable {

@@ -3,6 +3,10 @@ import Foundation
 import HoldfastSigning
 
 @testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// A backup in memory, of something that need not be a database.
 struct BackupExample {

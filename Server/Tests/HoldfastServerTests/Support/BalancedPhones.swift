@@ -7,7 +7,9 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import ServerModel
 
 /// Apps of every format that ask a balancer all the time, far more often than any app does, and keep what they got.
 final class BalancedPhones: Sendable {

@@ -3,7 +3,9 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerWeb
 
 /// Debian's Chromium, driven by Playwright.
 enum Browser {

@@ -7,7 +7,14 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Every kind of client of what is published under a name, each as it begins now: CertStore in both modes, the policies of
 /// trust servers, pin files, PinRepository and TUFClient in this process, over sockets; curl, openssl, python-tuf and

@@ -1,7 +1,9 @@
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerModel
 
 @Suite("Every kind of client")
 struct ClientFleetTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// A database that counts its queries, by their texts.
 final class CountingEngine: StorageEngine {

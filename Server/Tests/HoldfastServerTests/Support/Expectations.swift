@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 /// Expects an error with a code, and returns it.
 @discardableResult

@@ -4,7 +4,12 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Apps in the field, of every format. Each asks as seldom as it may, is started anew whenever it asks, and goes on in
 /// between with what it has.

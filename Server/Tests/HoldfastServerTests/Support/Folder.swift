@@ -1,5 +1,6 @@
 import Foundation
-import HoldfastServer
+
+@testable import ServerFoundation
 
 /// Runs a test with a folder of its own, which is gone afterwards.
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
@@ -11,4 +12,4 @@ func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Re
 }
 
 /// Crypto has a protocol of this name; here the SHA-256 is meant.
-typealias Digest = HoldfastServer.Digest
+typealias Digest = ServerFoundation.Digest

@@ -3,6 +3,13 @@ import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// Forms of the pages of a world, as browsers send them to its administration on loopback.
 struct FormDesk: Sendable {

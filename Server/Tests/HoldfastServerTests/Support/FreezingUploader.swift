@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerWeb
 
 /// A place that several machines upload to, each object on its condition, and whose program stops itself once, with its
 /// watchdog and whoever started it, as a machine does that is suspended.
@@ -107,7 +110,7 @@ struct FreezingUploader {
     }
 
     /// What is public at a path.
-    func digest(of path: String) -> HoldfastServer.Digest? {
+    func digest(of path: String) -> ServerFoundation.Digest? {
         (try? Data(contentsOf: folder.appending(path: path))).map { Digest(of: $0) }
     }
 

@@ -1,7 +1,8 @@
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// A database to which another process writes first: once, right before a transaction that writes, and after everything
 /// that was read for it.

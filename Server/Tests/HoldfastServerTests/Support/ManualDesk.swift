@@ -5,7 +5,11 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
 
 /// Where the commands of a page are run: what an operator has before the first of them, and what stands in the place of
 /// things that a test has not.

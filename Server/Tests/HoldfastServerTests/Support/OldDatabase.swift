@@ -1,7 +1,10 @@
 import Foundation
 import Holdfast
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 extension Catalog {
     /// Leaves announcements as versions recorded them that kept no origins.

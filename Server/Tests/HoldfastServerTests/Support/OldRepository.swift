@@ -4,7 +4,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// A repository that `holdfastctl` published and another web server serves, with two roots: apps of both are in the field.
 struct OldRepository: Sendable {
@@ -51,7 +57,7 @@ struct OldRepository: Sendable {
     /// A pin file as it was written by hand.
     static func pins(_ certificates: [TestCertificate], at time: Date, ofHost more: String = "") throws -> Data {
         let pins = try certificates.enumerated().map { index, certificate in
-            let pin = Base64.encode(HoldfastServer.Digest(of: try certificate.subjectPublicKeyInfo).bytes)
+            let pin = Base64.encode(ServerFoundation.Digest(of: try certificate.subjectPublicKeyInfo).bytes)
             return #"{"pin":"sha256/\#(pin)","state":"\#(index == 0 ? "active" : "backup")"}"#
         }
         let end = time.addingTimeInterval(100 * 86_400)

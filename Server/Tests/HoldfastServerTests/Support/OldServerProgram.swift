@@ -1,7 +1,5 @@
 import Foundation
 
-@testable import HoldfastServer
-
 /// A mobile utility server in Python, which reads its tables by itself and shares no code with this server.
 enum OldServerProgram {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

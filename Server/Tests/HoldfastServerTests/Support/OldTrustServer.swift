@@ -2,7 +2,8 @@ import Foundation
 import HoldfastSigning
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 /// The folder of a trust server, as the published script leaves it, or `holdfastctl`.
 enum OldTrustServer {

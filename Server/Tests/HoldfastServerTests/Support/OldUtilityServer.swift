@@ -3,7 +3,10 @@ import Holdfast
 import HoldfastSigning
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
 
 /// What a mobile utility server has in its tables, and the CSV that PostgreSQL makes of it.
 struct OldUtilityServer: Sendable {

@@ -4,7 +4,16 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// The pages of a world, without a listener.
 struct PageDesk: Sendable {

@@ -2,7 +2,9 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// What the parser of the listeners makes of bytes, without a socket.
 enum ParsedRequest {

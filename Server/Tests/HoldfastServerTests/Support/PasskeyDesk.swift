@@ -1,6 +1,10 @@
 import Foundation
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// People with passkeys at a server, as pages would serve them.
 struct PasskeyDesk {

@@ -1,4 +1,4 @@
-@testable import HoldfastServer
+@testable import ServerApprovals
 
 /// A server whose approvers have let passkeys approve as well: two of alice and bob, who have key files, and of the
 /// holders of a phone and of a stick.

@@ -3,7 +3,11 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// A folder that a program uploads to, and that clients read at a public address.
 struct PlaceSite: Sendable {

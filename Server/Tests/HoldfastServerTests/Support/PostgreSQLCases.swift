@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// What tests of an engine on PostgreSQL have in common.
 protocol PostgreSQLCases {}

@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// A PostgreSQL of this machine with data of its own, on loopback and on a socket in its folder.
 final class PostgresServer: Sendable {

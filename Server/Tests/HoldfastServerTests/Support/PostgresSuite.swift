@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// Runs a suite beside one PostgreSQL, with a pooler before it.
 struct PostgresSuite: SuiteTrait, TestScoping {

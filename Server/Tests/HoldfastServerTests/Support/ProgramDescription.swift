@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// What the program says about itself: every command that does something, with its arguments.
 struct ProgramDescription {

@@ -4,7 +4,10 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
 
 /// A refusal, and what a person does about it.
 struct Refusal: Sendable {

@@ -3,7 +3,9 @@ import HoldfastNIOTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
 
 /// A machine of a server that has several: a folder of its own on the same database, and the process that serves from it.
 final class Replica: Sendable {
@@ -92,7 +94,7 @@ final class Replica: Sendable {
     }
 
     /// The SHA-256 of what it serves at a path; nil for nothing, and for an answer that was cut off.
-    func digest(of path: String) async -> HoldfastServer.Digest? {
+    func digest(of path: String) async -> ServerFoundation.Digest? {
         let body = await withTaskGroup(of: [UInt8]?.self) { [port] group in
             group.addTask { (try? await RawClient(port: port).body(of: "/\(path)")) ?? nil }
             // A machine that is suspended takes connections and says nothing.

@@ -3,7 +3,12 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// Somebody who can write to the database of several machines that run, and wants a certificate of theirs to be pinned. One
 /// of two needed people was fooled.

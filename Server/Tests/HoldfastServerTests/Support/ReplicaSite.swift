@@ -4,7 +4,12 @@ import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// A server of several machines on one database of PostgreSQL. The first has the folder that `init` made; each other one
 /// got what docs/server/machines.md says. The test works on the first folder with the library, as commands do.
@@ -108,9 +113,9 @@ struct ReplicaSite: Sendable {
     }
 
     /// What the database has as the newest version of each document that everybody gets, by path.
-    func newest() async throws -> [String: HoldfastServer.Digest] {
+    func newest() async throws -> [String: ServerFoundation.Digest] {
         try await site.open.catalog.look { [app = site.app] _, ledger throws(ServerError) in
-            var newest: [String: HoldfastServer.Digest] = [:]
+            var newest: [String: ServerFoundation.Digest] = [:]
             for (name, version) in ledger.documents where name.app == app && !version.isWithdrawn {
                 if !name.name.contains("-canary") { newest[name.name] = version.digest }
             }
@@ -138,8 +143,8 @@ struct ReplicaSite: Sendable {
     }
 
     /// Every version that was ever signed, as the audit has it; none has two contents.
-    func signed() async throws -> [String: [HoldfastServer.Digest: Int64]] {
-        var signed: [String: [HoldfastServer.Digest: Int64]] = [:]
+    func signed() async throws -> [String: [ServerFoundation.Digest: Int64]] {
+        var signed: [String: [ServerFoundation.Digest: Int64]] = [:]
         var versions: Set<String> = []
         var place: Int64 = -1
         while case let page = try await site.open.catalog.audit(after: place, limit: 1_000), !page.isEmpty {
@@ -191,7 +196,7 @@ struct ReplicaSite: Sendable {
         _ port: Int, from replica: Replica, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         // Whoever has just started signs again, a moment later.
-        var (known, since): ([String: HoldfastServer.Digest], ContinuousClock.Instant) = ([:], .now)
+        var (known, since): ([String: ServerFoundation.Digest], ContinuousClock.Instant) = ([:], .now)
         try await eventually("machine \(replica.number) is up to date: \(replica.text.suffix(4_000))") {
             let newest = try await newest()
             if newest != known { (known, since) = (newest, .now) }

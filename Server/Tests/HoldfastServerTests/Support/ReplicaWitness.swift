@@ -3,13 +3,14 @@ import Holdfast
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerStore
 
 /// Asks every machine all the time, and keeps what each served, in its order.
 final class ReplicaWitness: Sendable {
     /// When a machine began to serve something.
     private struct Sighting {
-        let digest: HoldfastServer.Digest
+        let digest: ServerFoundation.Digest
         let time: ContinuousClock.Instant
     }
 
@@ -64,7 +65,7 @@ final class ReplicaWitness: Sendable {
     ///   - signed: the versions, by path and content.
     ///   - lag: how much later than the first any machine that runs may serve a version; nil where machines are killed.
     func expect(
-        _ signed: [String: [HoldfastServer.Digest: Int64]], lag: Duration? = nil,
+        _ signed: [String: [ServerFoundation.Digest: Int64]], lag: Duration? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let seen = state.withLock { $0.seen }

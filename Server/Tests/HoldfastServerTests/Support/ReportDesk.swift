@@ -3,7 +3,13 @@ import HoldfastProbe
 import HoldfastTesting
 import NIOCore
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// What clients of a world's app report, from their bodies to the rows.
 struct ReportDesk: Sendable {

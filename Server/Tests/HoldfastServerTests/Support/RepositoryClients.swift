@@ -5,7 +5,9 @@ import HoldfastTesting
 import Logging
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
 
 /// An app that follows a repository from the root that it was built with, and keeps what it got.
 struct RepositoryApp: Sendable {

@@ -3,7 +3,12 @@ import HoldfastPublishing
 import HoldfastSigning
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// The people who hold the offline keys of a repository. They work as `holdfastctl repository sign` does: on a folder.
 struct RepositoryHolders: Sendable {

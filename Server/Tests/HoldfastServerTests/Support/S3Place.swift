@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerFoundation
 
 /// A bucket in a moto of its own on the loopback address, which everybody may read, as clients do.
 struct S3Place {

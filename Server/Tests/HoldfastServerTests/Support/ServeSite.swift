@@ -5,7 +5,14 @@ import HoldfastTesting
 import Logging
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// A server's folder on the machine's clock: an app with keys, a host, and what it showed. The test works on it with the
 /// library, as another process beside the one that serves.

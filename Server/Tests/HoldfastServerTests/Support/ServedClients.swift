@@ -5,7 +5,13 @@ import HoldfastTesting
 import Logging
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// Answers real clients from the snapshot, as the public listener does.
 struct SnapshotProvider: RemoteDataProvider {

@@ -1,6 +1,9 @@
 import Foundation
-import HoldfastServer
 import Synchronization
+
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
 
 /// `holdfast-server`, run by tests.
 enum ServerProgram {

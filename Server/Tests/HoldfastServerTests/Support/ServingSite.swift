@@ -7,7 +7,12 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import PublicAPI
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
 
 /// A public listener with something published, on loopback, with a clock of its own.
 final class ServingSite: Sendable {

@@ -1,4 +1,6 @@
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerFoundation
+@testable import ServerModel
 
 extension SightingsReport {
     /// The JSON of a report about one host.

@@ -2,7 +2,13 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
+@testable import ServerWeb
 
 /// What the script of the pages sends, from browsers with authenticators in software, to a world's administration on
 /// loopback.

@@ -1,7 +1,9 @@
 import Crypto
 import Foundation
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
 
 /// An authenticator in software with one passkey, the same in every run, and the browser around it. A test turns whatever
 /// they say.
@@ -65,7 +67,7 @@ struct SoftPasskey: Sendable {
         var flags = flags
         if withKey { flags.insert(.attested) }
         if !extensions.isEmpty { flags.insert(.extended) }
-        var bytes = HoldfastServer.Digest(of: partyID.utf8).bytes + [flags.rawValue]
+        var bytes = ServerFoundation.Digest(of: partyID.utf8).bytes + [flags.rawValue]
         bytes += (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
         if withKey {
             bytes += [UInt8](repeating: 0, count: 16) + [UInt8(id.count >> 8), UInt8(id.count & 0xFF)] + id
@@ -96,7 +98,7 @@ struct SoftPasskey: Sendable {
         let (data, client) = (try data(), clientDataJSON(kind, challenge))
         return try PasskeyAssertion(
             authenticatorData: data, clientDataJSON: client,
-            signature: try signature(of: data + HoldfastServer.Digest(of: client).bytes))
+            signature: try signature(of: data + ServerFoundation.Digest(of: client).bytes))
     }
 
     func signature(of message: [UInt8]) throws -> [UInt8] {

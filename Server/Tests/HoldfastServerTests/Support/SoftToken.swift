@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 /// A token of SoftHSM.
 struct SoftToken {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
 
 /// soft-webauthn and fido2: an authenticator that shares no code with us.
 enum SoftWebAuthn {

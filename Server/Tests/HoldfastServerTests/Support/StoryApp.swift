@@ -10,6 +10,12 @@ import NIOPosix
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PublicAPI
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// An app in the field that meets a machine in its way, and reports that to a server, all over sockets.
 struct StoryApp {

@@ -2,7 +2,8 @@ import Foundation
 import Holdfast
 import Synchronization
 
-@testable import HoldfastServer
+@testable import ServerFoundation
+@testable import ServerWeb
 
 /// A clock that a test turns while programs run that go by it: faketime's library reads from a file how far ahead of the
 /// machine's it is. All clocks of such a program move together, as they do when months really pass: what measures time by

@@ -5,7 +5,13 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// A server of one app whose process, and whose commands, go by a clock that the test turns. The app's only host really
 /// listens.

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import HoldfastServer
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerStore
+@testable import ServerWeb
 
 /// `Server/Examples/verifying-signer.py` with a configuration of its own, at the time of a test.
 struct VerifyingSigner {

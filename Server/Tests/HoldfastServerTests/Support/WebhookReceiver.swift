@@ -5,7 +5,10 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// Receives notices over TLS on loopback, and answers as a test wants.
 final class WebhookReceiver: Sendable {

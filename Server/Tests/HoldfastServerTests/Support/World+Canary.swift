@@ -1,7 +1,9 @@
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerStore
 
 extension World {
     /// Time passes for the canary: every hour the host is seen, rounds are signed, and clients look with what it has. All

@@ -1,7 +1,10 @@
 import Foundation
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerStore
 
 extension World {
     /// Copies the server's folder, for somebody to write into its database.

@@ -1,6 +1,9 @@
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 extension World {
     private static func host(_ number: Int) throws -> CatalogHost {

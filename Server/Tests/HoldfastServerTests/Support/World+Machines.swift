@@ -1,7 +1,9 @@
 import Foundation
 import HoldfastTesting
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerFoundation
+@testable import ServerStore
 
 extension World {
     /// The folder of another machine that serves from the same database, with what an operator copies to it.

@@ -4,7 +4,14 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerModel
+@testable import ServerStore
 
 /// A server with one app, one host, a certificate that it shows and one that it announced, on a clock that a test turns.
 struct World: Sendable {
@@ -187,7 +194,7 @@ struct World: Sendable {
     }
 
     func propose(
-        _ content: Content? = nil, forcing: Set<Gate> = [], proposer: HoldfastServer.Digest? = nil
+        _ content: Content? = nil, forcing: Set<Gate> = [], proposer: ServerFoundation.Digest? = nil
     ) async throws -> Publisher.Proposal {
         var generator = SystemRandomNumberGenerator()
         let content = if let content { content } else { try await draft() }

@@ -1,6 +1,8 @@
 import Foundation
 
-@testable import HoldfastServer
+@testable import PinPublication
+@testable import ServerImport
+@testable import ServerStore
 
 /// Where worlds keep their data: in files, unless a test says otherwise.
 enum WorldDatabase {

@@ -8,6 +8,14 @@ import NIOPosix
 import Testing
 
 @testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerHTTP
+@testable import ServerModel
+@testable import ServerStore
 
 /// Hosts that answer badly, and names that resolve badly: people are told, nobody waits, and no pin goes away.
 @Suite("Hosts that answer badly", .timeLimit(.minutes(3)))

@@ -7,7 +7,13 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinChanges
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 /// A watched host that presents as much as it can: what it leaves behind has a bound, and never displaces what counts.
 @Suite("Bounds of what watched hosts present", .timeLimit(.minutes(5)))

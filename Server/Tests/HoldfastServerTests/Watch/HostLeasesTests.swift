@@ -1,7 +1,10 @@
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerFoundation
+@testable import ServerImport
+@testable import ServerStore
 
 @Suite("Leases of hosts", .besidePostgres)
 struct HostLeasesTests {

@@ -6,7 +6,10 @@ import HoldfastTesting
 import Synchronization
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
 
 @Suite("Watching hosts", .timeLimit(.minutes(5)))
 struct HostWatchTests {

@@ -4,7 +4,11 @@ import HoldfastProbe
 import HoldfastTesting
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import PinPublication
+@testable import ServerApprovals
+@testable import ServerFoundation
+@testable import ServerModel
 
 /// What hosts show and what resolvers say, damaged, as the watcher judges it.
 @Suite("Chains and addresses of hosts, damaged", .timeLimit(.minutes(60)))
@@ -73,11 +77,11 @@ struct ShownChainMutationTests {
         var refused = 0
         _ = campaign(0xADD4, seeds) { mutant in
             let bytes = Array((mutant + [7, 7, 7, 7]).prefix(4))
-            guard let address = IPAddress(bytes: bytes) else { return }
+            guard let address = IPAddress(octets: bytes) else { return }
             guard filter.refusal(of: address) != nil else { return }
             refused += 1
             for form in forms {
-                let other = try #require(IPAddress(bytes: form(bytes)))
+                let other = try #require(IPAddress(octets: form(bytes)))
                 #expect(filter.refusal(of: other) != nil, "\(other)")
             }
         }
@@ -98,7 +102,7 @@ struct ShownChainMutationTests {
             let found = (0..<Int.random(in: 0...200, using: &generator)).compactMap { _ -> IPAddress? in
                 let block = blocks[Int.random(in: 0..<blocks.count, using: &generator)]
                 let rest = (0..<(4 - block.count)).map { _ in UInt8.random(in: 0...3, using: &generator) }
-                return IPAddress(bytes: block + rest)
+                return IPAddress(octets: block + rest)
             }
             let watch = HostWatch(validator: validator, resolver: AddressResolver { _ in found })
             let findings = await watch.look(at: watched)

@@ -6,7 +6,10 @@ import HoldfastTesting
 import Logging
 import Testing
 
-@testable import HoldfastServer
+@testable import HostMonitoring
+@testable import ServerFoundation
+@testable import ServerModel
+@testable import ServerStore
 
 @Suite("The watcher", .timeLimit(.minutes(5)))
 struct WatcherTests {
