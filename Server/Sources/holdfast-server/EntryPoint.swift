@@ -14,8 +14,10 @@ enum EntryPoint {
     }
 
     private static func run(_ arguments: [String]) async -> Int32 {
-        // Messages repeat names of apps, people and files, and a line break in one of them would forge a line.
-        if let argument = arguments.first(where: { $0.utf8.contains(UInt8(ascii: "\n")) }) {
+        // Messages repeat names of apps, people and files, and a line break in one of them would forge a line. A program's
+        // arguments may be on several lines.
+        let others = zip([""] + arguments, arguments).filter { $0.0 != "--program" }.map(\.1)
+        if let argument = others.first(where: { $0.utf8.contains(UInt8(ascii: "\n")) }) {
             Terminal.complain(
                 "expected arguments without line breaks, found \"\(Terminal.escaped(String(argument.prefix(80))))\". Give "
                     + "the text in one line, and rename a file whose name has a line break.")

@@ -21,7 +21,7 @@ struct RepositoryHistory {
     init(_ path: String) async throws(CommandFailure) {
         self.path = path
         folder = TUFRepositoryFolder(URL(fileURLWithPath: path))
-        let state = try await RepositoryPlace.state(in: folder, includingDrafts: false)
+        let state = try await RepositoryReading.state(in: folder, includingDrafts: false)
         guard let live = state.live else {
             throw CommandFailure(
                 .unreadableFile, "nothing is published in \(path): publish its pins with holdfastctl repository publish"

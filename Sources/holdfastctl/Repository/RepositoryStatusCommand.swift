@@ -104,7 +104,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
         var published: [PublishedPins] = []
         var live: TUFRepositoryState.Live?
         if let path, let folder {
-            let state = try await RepositoryPlace.state(in: folder)
+            let state = try await RepositoryReading.state(in: folder)
             report = try await verdict(on: state, in: folder, at: now)
             live = state.live
             if report.isGood, let live {

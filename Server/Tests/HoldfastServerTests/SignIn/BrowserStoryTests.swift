@@ -251,7 +251,7 @@ struct BrowserStoryTests {
         let key = "\(Digest(of: try stranger.subjectPublicKeyInfo))"
         #expect(pages[0].contains("The host presented a key that was not announced: \(key)"), "\(pages[0])")
         #expect(pages[0].contains("As far as reports can be believed"), "\(pages[0])")
-        #expect(pages[1].contains("Alarm") && pages[1].contains(key), "\(pages[1])")
+        #expect(pages[1].contains("Alert") && pages[1].contains(key), "\(pages[1])")
         let pin = PageText.pin(Digest(of: try app.middle.subjectPublicKeyInfo))
         #expect(pages[2].contains("A client found none of its pins") && pages[2].contains(pin), "\(pages[2])")
         #expect(pages[2].contains("is no pin"), "\(pages[2])")

@@ -46,7 +46,7 @@ struct SignerProgramTests {
                 ("cat >/dev/null", 120, "nothing"), ("exec cat /dev/zero", 120, "more"),
                 ("flock '\(lock.path)' sleep 600 & exec sleep 600", 1, "within 1 s"),
                 ("trap '' TERM; while :; do sleep 600; done", 1, "within 1 s"),
-                ("head -c 64 /dev/zero", 120, "64 bytes that do not verify"),
+                ("head -c 64 /dev/zero", 120, "64 octets that do not verify"),
             ]
             for (index, (script, limit, words)) in cases.enumerated() {
                 let program = try Self.program(script, in: world, limit: limit, arguments: ["--pin", "9182736455"])
