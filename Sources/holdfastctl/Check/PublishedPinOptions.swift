@@ -201,7 +201,7 @@ struct PublishedPinOptions: ParsableArguments {
     private static func certificate(of path: String) throws(CommandFailure) -> Data {
         let data = try KeyFile.content(of: path)
         do throws(DocumentError) {
-            _ = try TrustServerSigner(certificate: data)
+            try SignerFile.check(data)
             return data
         } catch {
             throw CommandFailure(
