@@ -40,15 +40,6 @@ let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", pac
 let package = Package(
     name: "holdfast-server",
     platforms: [.macOS(.v15)],
-    products: [
-        // For the benchmarks alone.
-        .library(
-            name: "HoldfastServer",
-            targets: [
-                "HoldfastServer", "HostMonitoring", "PinChanges", "PinPublication", "PublicAPI", "ServerApprovals",
-                "ServerFoundation", "ServerHTTP", "ServerImport", "ServerModel", "ServerStore", "ServerWeb",
-            ])
-    ],
     dependencies: [
         .package(name: "holdfast", path: "..", traits: ["Services"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -154,6 +145,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // Fills databases with what takes people days, so it imports the modules as tests do: in a release build,
+        // scripts/measure builds it with `-enable-testing`.
+        .executableTarget(
+            name: "server-ratios",
+            dependencies: [
+                "HoldfastServer", "HostMonitoring", "PinChanges", "PinPublication", "PublicAPI", "ServerApprovals",
+                "ServerFoundation", "ServerHTTP", "ServerImport", "ServerModel", "ServerStore", "ServerWeb",
+                holdfast("Holdfast"),
+                publishing, holdfast("HoldfastTesting"), crypto, logging, nio("NIOCore"), nio("NIOPosix"),
+            ],
+            path: "Benchmarks/server-ratios", swiftSettings: strict),
         .testTarget(
             name: "HoldfastServerTests",
             dependencies: [

@@ -44,7 +44,7 @@ enum Ed25519KeyExport {
             guard let bags = try value(of: safe, octetString, reader) else { continue }
             var bag = try DERReader(sequence: file, in: bags.content)
             let key = try value(of: try bag.next(DERTag.sequence), DERTag.sequence, bag)
-            return try key.map { try EncryptedKeyInfo(bag.inside($0), file) }
+            return try key.map { try EncryptedKeyInfo(bag.inside($0), of: file) }
         }
         return nil
     }
@@ -67,7 +67,7 @@ enum Ed25519KeyExport {
         let initializationVector: [UInt8]
         let ciphertext: [UInt8]
 
-        init(_ reader: DERReader, _ file: [UInt8]) throws {
+        init(_ reader: DERReader, of file: [UInt8]) throws {
             var fields = reader
             var algorithm = try Self.algorithm(&fields)
             ciphertext = Array(file[try fields.next(octetString).content])

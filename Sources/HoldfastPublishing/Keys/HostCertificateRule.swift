@@ -38,14 +38,14 @@ struct HostCertificateRule: Sendable {
             if names.contains(where: { ASCIIText.lowercased($0) == folded }) { return true }
             // `**.` is not a wildcard of certificates: it stands for the domain and all its subdomains.
             if name.utf8.starts(with: "**.".utf8), let pattern = try? HostPattern(name) {
-                return names.contains { Self.isWithin($0, pattern) }
+                return names.contains { Self.isName($0, within: pattern) }
             }
             // Certificate authorities check only subjectAltName. Anyone can get a wildcard into a common name.
             guard !folded.contains(UInt8(ascii: "*")) else { return false }
             return certificate.subject.commonName?.hasSameOctets(as: name) ?? false
         }
 
-        private static func isWithin(_ name: String, _ pattern: HostPattern) -> Bool {
+        private static func isName(_ name: String, within pattern: HostPattern) -> Bool {
             let isWildcard = name.utf8.starts(with: "*.".utf8)
             let base = isWildcard ? String(decoding: name.utf8.dropFirst(2), as: UTF8.self) : name
             return (try? DialedHost(base)).map(pattern.matches) ?? false

@@ -69,6 +69,6 @@ struct DeadlineWatch: Service {
         guard publisher.catalog.clockProblem == nil, let standing = try? await publisher.standing(of: app),
             standing.isPressing, let words = try? await publisher.remind(of: app)
         else { return }
-        logger.warning("alarm", metadata: ["app": "\(app)", "why": "\(words)"])
+        logger.warning("alert", metadata: ["app": "\(app)", "why": "\(words)"])
     }
 }

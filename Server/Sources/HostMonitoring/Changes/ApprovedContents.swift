@@ -35,13 +35,13 @@ extension Catalog {
         var published: PublishedHosts?
         if let publication = ledger.publication(of: app) {
             published = try hosts(publication.content) { () throws(ServerError) in
-                try content(of: publication, app, session).hosts
+                try content(of: publication, app: app, in: session).hosts
             }
         }
         var canary: PublishedHosts?
         if let id = ledger.canaries[app]?.change, let proposal = ledger.proposals[id] {
             canary = try hosts(proposal.content) { () throws(ServerError) in
-                try content(proposal.content, of: id, app, session).hosts
+                try content(withDigest: proposal.content, ofChange: id, app: app, in: session).hosts
             }
         }
         return ApprovedContents(published: published, canary: canary)

@@ -58,7 +58,7 @@ extension Catalog {
                     if let known = contents[publication.content] {
                         published = known
                     } else {
-                        published = try Self.content(of: publication, app, session).hosts
+                        published = try Self.content(of: publication, app: app, in: session).hosts
                     }
                     read[publication.content] = published
                     hosts += published.map { (name: $0.name, port: $0.port) }

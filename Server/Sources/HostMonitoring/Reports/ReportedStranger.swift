@@ -36,7 +36,7 @@ extension Catalog {
         let samples = try reportSamples(of: app, since: time, limit: maximumStrangers, session)
         guard !samples.isEmpty else { return [] }
         let published = try ledger.publication(of: app).map { publication throws(ServerError) in
-            try content(of: publication, app, session).hosts
+            try content(of: publication, app: app, in: session).hosts
         }
         let hosts = try Self.hosts(of: app, session, ledger)
         var known: [String: Known] = [:]

@@ -87,9 +87,9 @@ extension AppSnapshot {
                     }
                 }
             }
-            func check(_ digest: Digest, _ what: String, isLeaf: Bool) {
-                let name = "\(label): \(what) \(digest)"
-                if let subject = Pin.Subject(isKey: what == "key"),
+            func check(_ digest: Digest, of kind: String, isLeaf: Bool) {
+                let name = "\(label): \(kind) \(digest)"
+                if let subject = Pin.Subject(isKey: kind == "key"),
                     let pin = try? Pin(subject: subject, digest: digest.bytes),
                     let refusal = Self.refusal(of: pin)
                 {
@@ -103,7 +103,7 @@ extension AppSnapshot {
                 if isLeaf, let refusal = refusals[digest] {
                     return lines.append("\(name) was announced, and is not the host's own: \(refusal)")
                 }
-                guard what == "key", let key = publicKeys[digest] else { return }
+                guard kind == "key", let key = publicKeys[digest] else { return }
                 do throws(ServerError) {
                     try AnnouncementCheck.check(key: key)
                 } catch {
@@ -112,11 +112,11 @@ extension AppSnapshot {
             }
             let certificates = Set((old?.certificates ?? []).map(\.sortingKey))
             for certificate in host.certificates where !certificates.contains(certificate.sortingKey) {
-                check(certificate.fingerprint, "certificate", isLeaf: certificate.depth == 0)
+                check(certificate.fingerprint, of: "certificate", isLeaf: certificate.depth == 0)
             }
             let keys = Set((old?.keys ?? []).map(\.sortingKey))
             for key in host.keys where !keys.contains(key.sortingKey) {
-                check(key.pin, "key", isLeaf: key.role == .leaf)
+                check(key.pin, of: "key", isLeaf: key.role == .leaf)
             }
         }
         return lines

@@ -155,7 +155,8 @@ extension Catalog {
             guard replaced.map({ $0 >= oldest }) ?? true else { continue }
             publications.append(
                 AppSnapshot.Publication(
-                    content: try content(of: publication, app, session), published: publication.time, replaced: replaced
+                    content: try content(of: publication, app: app, in: session), published: publication.time,
+                    replaced: replaced
                 ))
         }
         return publications

@@ -70,7 +70,7 @@ extension Catalog {
         }
         var (newest, since): (Content?, Int64) = (nil, 0)
         for publication in publications.reversed() {
-            let content = try content(of: publication, name, session)
+            let content = try content(of: publication, app: name, in: session)
             guard newest.map({ $0.hosts == content.hosts && content.repository != nil }) ?? true else { break }
             newest = newest ?? content
             since = publication.time

@@ -198,8 +198,8 @@ extension Catalog {
                 .constraint, of: "changes", expected: "less than \(Self.maximumOpenCount) open changes of \(app)",
                 found: "\(open)",
                 remedy:
-                    "Reject open changes, or revoke the token that proposed them. Changes without approvals lapse "
-                    + "after seven days. `holdfast-server change propose` still works."
+                    "Reject open changes, or revoke the token that proposed them. A change that is not approved lapses "
+                    + "by itself. `holdfast-server change propose` still works."
             )
         }
     }

@@ -60,7 +60,7 @@ extension Catalog {
     /// - Throws: ``ServerError`` `outOfTurn` if it has expired, or another uploader holds it.
     func extend(_ turn: PlaceTurn) async throws(ServerError) {
         try await engine.write { session throws(ServerError) in
-            try Self.require(turn, session)
+            try Self.require(turn, in: session)
             try session.run(
                 "UPDATE place SET held_until = $3 WHERE app = $1 AND name = $2",
                 [.text("\(turn.app)"), .text(turn.place), .integer(try session.now() + turn.span)])
@@ -76,7 +76,7 @@ extension Catalog {
         _ turn: PlaceTurn, delivered: [StoredDocument], isFailed: Bool
     ) async throws(ServerError) {
         try await transact { step throws(ServerError) in
-            let failures = try Self.require(turn, step.session) + 1
+            let failures = try Self.require(turn, in: step.session) + 1
             let key: [StorageValue] = [.text("\(turn.app)"), .text(turn.place)]
             for document in delivered {
                 try step.session.run(
@@ -103,7 +103,7 @@ extension Catalog {
 
     /// - Returns: how often the destination has failed.
     @discardableResult
-    private static func require(_ turn: PlaceTurn, _ session: any StorageSession) throws(ServerError) -> Int64 {
+    private static func require(_ turn: PlaceTurn, in session: any StorageSession) throws(ServerError) -> Int64 {
         let row = try session.run(
             """
             SELECT failures FROM place WHERE app = $1 AND name = $2 AND holder = $3 AND held_until > $4 {lock}

@@ -43,7 +43,7 @@ struct Settlement {
             return
         }
         let published = try ledger.publication(of: app).map { publication throws(ServerError) in
-            try Catalog.content(of: publication, app, session)
+            try Catalog.content(of: publication, app: app, in: session)
         }
         let held = try ledger.canaries[app].map { canary throws(ServerError) in
             try Catalog.change(canary.change, session, ledger)

@@ -155,7 +155,7 @@ package struct Publisher: Sendable {
                         "Name one from 1 to the generation that `holdfast-server app list --data DIR` shows; before "
                         + "the first publication there is none.")
             }
-            return try Catalog.content(of: publication, app, session)
+            return try Catalog.content(of: publication, app: app, in: session)
         }
         let content = try Content(
             app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, end: end ?? old.end)

@@ -4,14 +4,14 @@ package import ServerModel
 extension Catalog {
     /// The content of a publication, if its bytes have the digest in the audit.
     package static func content(
-        of publication: Ledger.Publication, _ app: AppName, _ session: any StorageSession
+        of publication: Ledger.Publication, app: AppName, in session: any StorageSession
     ) throws(ServerError) -> Content {
-        try content(publication.content, of: publication.change, app, session)
+        try content(withDigest: publication.content, ofChange: publication.change, app: app, in: session)
     }
 
     /// The content of a change, as the audit has its digest.
     package static func content(
-        _ digest: Digest, of change: RandomID, _ app: AppName, _ session: any StorageSession
+        withDigest digest: Digest, ofChange change: RandomID, app: AppName, in session: any StorageSession
     ) throws(ServerError) -> Content {
         let row = try session.run("SELECT content FROM change WHERE id = $1", [.bytes(change.bytes)]).first
         guard let row, Digest(of: try row.bytes(0)) == digest else {

@@ -22,16 +22,16 @@ package final class SQLiteEngine: StorageEngine {
     package init(_ file: URL, clock: any WallClock, patience: Duration = .seconds(5)) throws(ServerError) {
         let reserve = DiskReserve(in: file.deletingLastPathComponent())
         do throws(ServerError) {
-            connection = SharedConnection(try Self.opened(file, clock, patience))
+            connection = SharedConnection(try Self.opened(file, clock: clock, patience: patience))
         } catch {
             guard reserve.isGivenUp(because: error) else { throw error }
-            connection = SharedConnection(try Self.opened(file, clock, patience))
+            connection = SharedConnection(try Self.opened(file, clock: clock, patience: patience))
         }
         self.reserve = reserve
     }
 
     private static func opened(
-        _ file: URL, _ clock: any WallClock, _ patience: Duration
+        _ file: URL, clock: any WallClock, patience: Duration
     ) throws(ServerError) -> SQLiteConnection {
         // SQLite gives the log the mode of the database.
         let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600 as mode_t)

@@ -77,7 +77,7 @@ struct AppFacts: Sendable {
         generation = ledger.generation(of: name)
         publishedAt = ledger.publication(of: name)?.time
         published = try ledger.publication(of: name).map { publication throws(ServerError) in
-            try Catalog.content(of: publication, name, session)
+            try Catalog.content(of: publication, app: name, in: session)
         }
         pinned = PublishedHosts(published?.hosts ?? [])
         hostCount = try Catalog.hostCount(of: name, session)
@@ -128,7 +128,7 @@ struct AppFacts: Sendable {
             // No client holds a document that was replaced longer ago.
             let isHeld = index + 1 >= all.count || all[index + 1].time >= oldest
             guard isHeld else { continue }
-            let content = try Catalog.content(of: publication, app.name, session)
+            let content = try Catalog.content(of: publication, app: app.name, in: session)
             publications.append(
                 HostTimeline.Publication(
                     published: publication.time, end: content.end,

@@ -114,7 +114,7 @@ struct AppSummary: Sendable, Hashable {
             app = try Catalog.app(name, session, ledger)
             now = max(try session.now(), ledger.latestTime)
             published = try ledger.publication(of: name).map { publication throws(ServerError) in
-                try Catalog.content(of: publication, name, session)
+                try Catalog.content(of: publication, app: name, in: session)
             }
             pinned = PublishedHosts(published?.hosts ?? [])
         }

@@ -97,7 +97,7 @@ extension Catalog {
             return (
                 change,
                 try base.map { publication throws(ServerError) in
-                    try Self.content(of: publication, app, session)
+                    try Self.content(of: publication, app: app, in: session)
                 }
             )
         }

@@ -162,7 +162,7 @@ extension PageResponder {
     private func publishedHosts(of app: AppName) async throws(ServerError) -> [ContentHost] {
         try await catalog.look { session, ledger throws(ServerError) in
             guard let publication = ledger.publication(of: app) else { return [] }
-            return try Catalog.content(of: publication, app, session).hosts
+            return try Catalog.content(of: publication, app: app, in: session).hosts
         }
     }
 

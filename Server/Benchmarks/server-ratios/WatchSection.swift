@@ -4,6 +4,7 @@ import HoldfastProbe
 import HoldfastTesting
 
 @testable import HostMonitoring
+@testable import PinPublication
 @testable import ServerFoundation
 @testable import ServerHTTP
 @testable import ServerImport

@@ -6,7 +6,7 @@ enum ProcessorTime {
     static var own: Double {
         var usage = rusage()
         // RUSAGE_SELF, which Glibc has as an enumeration and others as a number.
-        getrusage(0, &usage)
+        unsafe getrusage(0, &usage)
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 

@@ -88,14 +88,16 @@ struct Flood {
     private func tend(_ connection: inout Connection) {
         var scratch = [UInt8](repeating: 0, count: 16_384)
         var count = 0
-        repeat { count = recv(connection.descriptor, &scratch, scratch.count, 0) } while count == scratch.count
+        repeat { count = unsafe recv(connection.descriptor, &scratch, scratch.count, 0) } while count == scratch.count
         let isOver = count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
         if isOver {
             close(connection.descriptor)
             connection = Connection(descriptor: connected())
         }
         guard !connection.rest.isEmpty else { return }
-        let written = connection.rest.withUnsafeBytes { send(connection.descriptor, $0.baseAddress, $0.count, 0) }
+        let written = unsafe connection.rest.withUnsafeBytes {
+            unsafe send(connection.descriptor, $0.baseAddress, $0.count, 0)
+        }
         if written > 0 { connection.rest = connection.rest.dropFirst(written) }
     }
 
@@ -105,9 +107,9 @@ struct Flood {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        _ = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        _ = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
