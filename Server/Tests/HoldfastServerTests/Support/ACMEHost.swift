@@ -25,7 +25,7 @@ struct ACMEHost {
     /// Starts everything, with a first certificate that is shown.
     static func run(reusesKey: Bool, _ body: (ACMEHost) async throws -> Void) async throws {
         try await withFolder { folder in
-            // Neither pebble nor nginx can be told to take any port.
+            // Neither pebble nor nginx can choose any free port.
             let ports = [try HeldPort(), try HeldPort(), try HeldPort()]
             defer { withExtendedLifetime(ports) {} }
             let (acme, management, web) = (ports[0].number, ports[1].number, ports[2].number)

@@ -137,7 +137,7 @@ struct AdministrationSite: Sendable {
 }
 
 extension TokenGrant.Scope {
-    /// What a test calls it.
+    /// The name that tests use.
     var name: String {
         if case .gate = self { return "gate" }
         return "\(self)"

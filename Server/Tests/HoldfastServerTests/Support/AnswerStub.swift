@@ -4,7 +4,6 @@ import Synchronization
 
 /// Answers what a test says, and counts how often it was asked.
 final class AnswerStub: RemoteDataProvider {
-    /// What is answered.
     struct Answer: Sendable {
         var bytes: [UInt8]?
         var headers: [String: String] = [:]

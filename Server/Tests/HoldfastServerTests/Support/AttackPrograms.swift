@@ -17,7 +17,7 @@ struct AttackPrograms: Sendable {
 
     /// Where the upload program puts what is published.
     let bucket: URL
-    /// What the attacker's programs leave behind.
+    /// The file that the attacker's programs create.
     private let trace: URL
     /// The row of a key as the attacker wants it.
     private let signer: ProgramCommand
@@ -67,7 +67,7 @@ struct AttackPrograms: Sendable {
         [trace, stolen].contains { FileManager.default.fileExists(atPath: $0.path) }
     }
 
-    /// What the attacker writes into a column, besides what is written into every one.
+    /// The attacker's values for a column, in addition to those for every column.
     func values(_ table: String, _ column: String) -> [StorageValue] {
         switch (table, column) {
         case ("signing_key", "program"): [.text(String(decoding: signer.bytes, as: UTF8.self))]
@@ -76,14 +76,14 @@ struct AttackPrograms: Sendable {
         }
     }
 
-    /// Expects that a server which nobody attacked has its rounds signed and uploaded by the programs.
+    /// Expects that a server without an attacker has its rounds signed and uploaded by the programs.
     func expectWork(on copy: AttackStage.Copy) async throws {
         #expect(try await !copy.publisher.renew().signed.isEmpty)
         let delivery = try await copy.publisher.deliverToPlaces()
         #expect(delivery.problems == [] && !delivery.confirmed.isEmpty, "\(delivery)")
     }
 
-    /// What the attacker wrote would run if the operator had chosen it.
+    /// Runs the attacker's program as if the operator had chosen it.
     func runAttackers(on copy: AttackStage.Copy, _ world: World) async throws {
         try await copy.publisher.catalog.set(uploader, of: world.app, by: "operator")
         _ = try await copy.publisher.renew()

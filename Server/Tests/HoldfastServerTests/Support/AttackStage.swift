@@ -15,7 +15,7 @@ import Testing
 
 /// A world with a published change, and one that only an attacker wants, who can write to the database.
 struct AttackStage: Sendable {
-    /// What else is going on while somebody writes into the database.
+    /// The state of the server when the attacker writes into the database.
     enum Situation: CaseIterable {
         case nothing, openCanary, replacedApprovers, withdrawnDocument, limitedApprovers, programs
 
@@ -67,7 +67,7 @@ struct AttackStage: Sendable {
                     name: World.host,
                     certificates: [.init(fingerprint: Digest(of: malicious.der), expires: content.end)])
             ], formats: content.formats, end: content.end)
-        // Whoever may propose has it stored; one of two needed people was fooled.
+        // Any proposer can store it; one of the two required approvers was fooled.
         wanted = try await world.propose(bad, forcing: [.lint, .replay, .outlook, .canary]).change
         if situation == .replacedApprovers {
             // Two were fooled, and their approvals ended before it was published.
@@ -84,7 +84,7 @@ struct AttackStage: Sendable {
                 approvers: ApproverSet(
                     [Approver.alice.member, Approver.bob.member, Approver.carol.limited(to: "shop")], number: 2))
             try await world.catalog.append([Approver.alice, .bob].sign(next))
-            // Who approves another app was fooled as well.
+            // The approver of another app was fooled as well.
             let subject = try await world.catalog.change(wanted).subject(for: try await world.catalog.approvers())
             let word = try Approver.carol.says(.approve, subject, until: world.now + 86_400)
             try await PasskeyDesk(world: world).write(

@@ -11,7 +11,7 @@ enum BalancingNginx {
         case turns
     }
 
-    /// What stands for the machines on the page.
+    /// The addresses of the machines on the page.
     private static let names = (1...3).map { "pins-\($0).example.com:8080" }
 
     /// Runs it, and gives its port.

@@ -25,21 +25,21 @@ enum Browser {
     static let isTested =
         (python != nil && ForeignProgram.find("chromium") != nil) || (ForeignProgram.areRequired && given != "")
 
-    /// What somebody does at a page.
+    /// A person's action on a page.
     struct Step: Encodable {
         let person: String
         let address: String
         /// The button to press; nil to look only.
         let press: String?
-        /// What to write into the field of the page before.
+        /// The text for the field of the page, written before the press.
         let text: String?
-        /// What to write into other fields before that, texts by selectors.
+        /// The texts for other fields by selector, written before that.
         let fill: [String: String]
         /// Which boxes to tick before, by selectors.
         let tick: [String]
         /// Whether the button is reached and pressed by the keyboard.
         let keys: Bool
-        /// What to choose before, values by selectors.
+        /// The values to choose before, by selector.
         let choose: [String: String]
         /// Whether the browser runs scripts.
         let script: Bool
@@ -55,12 +55,12 @@ enum Browser {
         }
     }
 
-    /// What came of it.
+    /// The result of a step.
     struct Outcome: Decodable {
-        /// What the page says about a passkey.
+        /// The page's message about a passkey.
         let words: String
         let address: String
-        /// What stands on the page.
+        /// The text of the page's `main` element.
         let main: String
         let signature: String
         let problems: [String]

@@ -22,18 +22,18 @@ import Testing
 struct ClientFleet: Sendable {
     /// The name under which apps ask.
     let app: AppName
-    /// What apps are built with; nil where no list and no challenge answers are published.
+    /// The key that apps are built with; nil if no list and no challenge answers are published.
     let publicKey: String?
-    /// What trust servers' clients are configured with, DER; nil where there is none.
+    /// The certificate that trust servers' clients are configured with, DER; nil without one.
     let signer: [UInt8]?
     let root: TestAuthority
     let clock: any WallClock
-    /// What is published, by path.
+    /// The published documents, by path.
     let documents: [String: [UInt8]]
     let hasChallenges: Bool
     /// The port of the host that they dial.
     var hostPort = 443
-    /// Whose pins a repository has; nil for those of the name under which apps ask.
+    /// The application whose pins a repository has; nil for the name under which apps ask.
     var application: String?
 
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -203,7 +203,7 @@ extension Publisher {
     /// - Parameters:
     ///   - audience: nil for all clients, or the canary while only that has a document.
     ///   - accepted: what all let in.
-    ///   - refused: what nobody lets in.
+    ///   - refused: what all refuse.
     ///   - hasChallenges: nil if challenges are answered wherever the app has a part that is published.
     func everybodyFollows(
         _ app: AppName, as audience: ReleaseChannel? = nil, lettingIn accepted: [TestCertificate],
@@ -238,9 +238,9 @@ extension World {
     /// - Parameters:
     ///   - app: nil for the world's own.
     ///   - accepted: what all let in; nil for what the host shows, if that is published.
-    ///   - refused: what nobody lets in.
+    ///   - refused: what all refuse.
     ///   - publisher: of which process; nil for the world's own.
-    ///   - audience: nil for everybody, or the canary as long as only that has something.
+    ///   - audience: nil for all clients, or the canary while only that has a document.
     func everybodyFollows(
         of app: AppName? = nil, lettingIn accepted: [TestCertificate]? = nil, refusing refused: [TestCertificate] = [],
         from publisher: Publisher? = nil, as audience: ReleaseChannel? = nil, hasChallenges: Bool? = nil,
@@ -253,7 +253,7 @@ extension World {
             hasChallenges: hasChallenges, isThorough: isThorough, sourceLocation: sourceLocation)
     }
 
-    /// What the host shows, if it is published and has not ended.
+    /// The certificate that the host presents, if it is published and has not expired.
     private func publishedShown(of app: AppName) async throws -> [TestCertificate] {
         let digest = Digest(of: shown.der)
         let hosts = try await publisher.published(app)?.hosts.filter { $0.name == Self.host } ?? []
@@ -268,7 +268,7 @@ extension ServerFolder {
         lettingIn accepted: [TestCertificate], refusing refused: [TestCertificate] = [], trusting root: TestAuthority,
         hostPort: Int = 443, isThorough: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        // Nobody can tell how long a machine ran whose clock is turned.
+        // The uptime of a machine whose clock is turned is unknown.
         let open = try await open(clock: SystemWallClock(), steady: SteadyTime(boot: nil) { 0 })
         do {
             try await open.publisher.refresh()

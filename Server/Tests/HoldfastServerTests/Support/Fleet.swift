@@ -11,10 +11,10 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Apps in the field, of every format. Each asks as seldom as it may, is started anew whenever it asks, and goes on in
-/// between with what it has.
+/// Apps in the field, of every format. Each asks as seldom as it may, is restarted whenever it asks, and in between
+/// continues to use what it has.
 struct Fleet {
-    /// What all of them are built with.
+    /// The configuration of all apps.
     struct Build {
         let catalog: Catalog
         let app: AppName
@@ -22,12 +22,12 @@ struct Fleet {
         let clock: any WallClock
         /// Where documents are, without a slash at the end.
         let base: String
-        /// What an app downloads with; each asks with another.
+        /// Makes the provider for one update of an app.
         let provider: @Sendable () -> any RemoteDataProvider
         /// DER of the root that phones trust.
         let anchor: [UInt8]
         let customer: String
-        /// What there is to ask for.
+        /// The formats that apps ask for.
         let kinds: Set<ContentFormat.Kind>
         /// The oldest root of the repository; nil if there is none.
         let root: Data?
@@ -39,7 +39,6 @@ struct Fleet {
         let interval: Int64
         let storage = InMemoryDataStore()
         var asks: Int64
-        /// What decides, by name.
         var policies: [(name: String, policy: any TrustPolicy)] = []
     }
 
@@ -62,7 +61,7 @@ struct Fleet {
 
     private func url(_ path: String) throws -> URL { try #require(URL(string: "\(build.base)/\(path)")) }
 
-    /// Somebody installs an app of each format, and starts it.
+    /// Installs an app of each format, and starts it.
     /// - Parameter interval: after how many seconds each asks again. Those of a trust server ask whenever they connect.
     mutating func install(askingEvery interval: Int64) async throws {
         for kind in ContentFormat.Kind.allCases where build.kinds.contains(kind) {

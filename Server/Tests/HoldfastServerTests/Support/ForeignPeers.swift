@@ -4,7 +4,7 @@ import Synchronization
 /// Clients that share no code with the server, in one process that all tests share (`Python/peers.py`): curl, openssl,
 /// python-tuf, `holdfastctl check`, and nginx as a cache before any listener.
 final class ForeignPeers: Sendable {
-    /// What is asked. `Python/peers.py` says what becomes of it.
+    /// A question. `Python/peers.py` defines how it is answered.
     struct Question: Encodable, Sendable {
         struct Document: Encodable, Sendable {
             let path: String
@@ -50,7 +50,6 @@ final class ForeignPeers: Sendable {
         var check: Check?
     }
 
-    /// What came of it.
     struct Answer: Decodable, Sendable {
         let id: Int
         let problems: [String]
@@ -63,7 +62,7 @@ final class ForeignPeers: Sendable {
         let tuf: Bool
     }
 
-    /// The answers, which come in any order; that to nobody's question comes first.
+    /// The answers, which come in any order; the one without a question comes first.
     private final class Desk: Sendable {
         private struct State {
             var bytes: [UInt8] = []
@@ -141,7 +140,7 @@ final class ForeignPeers: Sendable {
 
     private static func start() async throws -> ForeignPeers {
         for name in programs { _ = try ForeignProgram.required(name) }
-        // If it is gone, whoever asks gets an error.
+        // If it is gone, a question gets an error.
         signal(SIGPIPE, SIG_IGN)
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Python/peers.py").path

@@ -53,7 +53,7 @@ enum ForeignProgram {
         process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = withErrors ? output : FileHandle.nullDevice
-        // What serves where it should have ended would be waited for forever; killed, it has a status that no test expects.
+        // A program that serves instead of ending would block forever. Killed, it has a status that no test expects.
         let watchdog = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: watchdog)
         let waiting = Mutex<CheckedContinuation<Int32, any Error>?>(nil)

@@ -27,7 +27,7 @@ struct FormDesk: Sendable {
         }
     }
 
-    /// Somebody who is invited to something, registers and signs in.
+    /// Invites a person for a scope, registers their passkey and signs in.
     func signIn(
         _ scope: TokenGrant.Scope, for apps: Set<AppName>? = nil, as person: String = "frank", number: UInt8 = 51
     ) async throws -> SignInDesk.Browser {

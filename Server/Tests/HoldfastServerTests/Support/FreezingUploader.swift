@@ -7,7 +7,7 @@ import Testing
 @testable import ServerWeb
 
 /// A place that several machines upload to, each object on its condition, and whose program stops itself once, with its
-/// watchdog and whoever started it, as a machine does that is suspended.
+/// watchdog and the process that started it, as a machine does that is suspended.
 struct FreezingUploader {
     /// Where in an upload it stops.
     enum Step: String, CaseIterable, CustomTestStringConvertible {
@@ -15,13 +15,13 @@ struct FreezingUploader {
         case before
         /// When everything is sent, and nothing replaced.
         case during
-        /// When everything is in its place, and nobody knows.
+        /// When everything is in its place, and the server does not know.
         case after
 
         var testDescription: String { rawValue }
     }
 
-    /// What is public.
+    /// The folder of public files.
     let folder: URL
     private let work: URL
     private let step: Step
@@ -87,7 +87,7 @@ struct FreezingUploader {
         freeze("after")
         """
 
-    /// Where it stopped: the program first, and last whoever started it. Nil as long as it has not.
+    /// The stopped processes, from the program to the command or server that started it. Nil before that.
     func frozen() -> [pid_t]? {
         guard let text = try? String(contentsOf: URL(filePath: folder.path + ".frozen"), encoding: .utf8) else {
             return nil
@@ -109,7 +109,7 @@ struct FreezingUploader {
         }
     }
 
-    /// What is public at a path.
+    /// The digest of the public file at a path; nil if missing.
     func digest(of path: String) -> ServerFoundation.Digest? {
         (try? Data(contentsOf: folder.appending(path: path))).map { Digest(of: $0) }
     }

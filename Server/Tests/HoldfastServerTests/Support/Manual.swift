@@ -3,18 +3,18 @@ import Testing
 
 /// A page of the documentation, whose blocks of commands tests run as they stand there.
 struct Manual {
-    /// A command, as somebody types it.
+    /// A command, as a reader types it.
     struct Command {
         let text: String
-        /// Who else types it, as the comment behind it says: `# so do bob and carol`, `# so does bob`.
+        /// The others who type it, as the comment behind it says: `# so do bob and carol`, `# so does bob`.
         let others: [String]
-        /// What the comment behind it says that it exits with: `# exits with 1`.
+        /// The exit status that the comment behind it states: `# exits with 1`.
         let status: Int32
     }
 
     /// A block of code.
     struct Block {
-        /// What stands in the comment above it, such as `run: restore`; empty for none.
+        /// The text of the comment above it, such as `run: restore`; empty if missing.
         let mark: String
         let language: String
         let text: String

@@ -22,7 +22,7 @@ extension ManualDesk {
     private static let successors = ["dave", "eve"]
     private static let vaults = ["vault-1", "vault-2", "vault-3"]
 
-    /// What a procedure begins with: approvers with keys, a server that has published a list, and a backup's key.
+    /// Makes the start of a procedure: approvers with keys, a server that has published a list, and a backup's key.
     /// - Parameters:
     ///   - clock: when the server was made; tests end at the time of the system.
     ///   - days: for how many days documents may be signed.
@@ -91,7 +91,7 @@ extension ManualDesk {
     func work<Value>(
         at clock: any WallClock = SystemWallClock(), _ body: (ServerFolder.Open) async throws -> Value
     ) async throws -> Value {
-        // Nobody can tell how long a machine ran whose clock is turned.
+        // The uptime of a machine whose clock is turned is unknown.
         let open = try await server.open(clock: clock, steady: SteadyTime(boot: nil) { 0 })
         do {
             let value = try await body(open)

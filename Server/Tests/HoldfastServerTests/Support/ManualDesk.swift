@@ -28,7 +28,7 @@ struct ManualDesk {
     var publicKey = ""
     /// The addresses that may be watched although they are not of the public Internet.
     var allowance = " --allow 127.0.0.0/8"
-    /// What a page calls by a word in capitals, such as the digest of a certificate.
+    /// The values of a page's words in capitals, such as the digest of a certificate.
     var values: [String: String] = [:]
 
     /// - Parameter clock: by which certificates are made.
@@ -83,7 +83,7 @@ struct ManualDesk {
         return text.contains("host see bank") ? text + allowance : text
     }
 
-    /// Runs a command as whoever it names, and as the others who type it as well.
+    /// Runs a command as the person it names, and as the others who type it as well.
     /// - Returns: what it said, to the last of them.
     mutating func run(_ command: Manual.Command) async throws -> String {
         let first = command.text.firstMatch(of: /--key ([a-z]+)\.pem/).map { String($0.1) } ?? "nobody"
@@ -107,8 +107,8 @@ struct ManualDesk {
         return words
     }
 
-    /// What an operator asks about the list in the folder: whether clients that have it get in where the host is, and after
-    /// its renewal.
+    /// The checks of the list in the folder: whether clients that have it can connect to the host now, and after its
+    /// renewal.
     var checks: [String] {
         let pins =
             "--list srv/pins/public/lists/bank.json --public-key \(publicKey) --no-shipped-pins --ca roots.pem --quiet"

@@ -72,7 +72,7 @@ extension Trait where Self == NeedTrait {
 /// The tests of this process that were skipped because this machine lacks something, as those of the root package: the last
 /// lines of a run say how many they are, which, and the commands that install what they need.
 enum SkippedTests {
-    /// What is missing, by name, with the command that installs it and the tests that need it.
+    /// The missing needs, by name, with the command that installs each and the tests that need it.
     typealias Noted = [String: (command: String?, tests: Set<String>)]
 
     private static let maximumNames = 100

@@ -23,7 +23,7 @@ extension Catalog {
 enum OldDatabase {
     /// - Parameters:
     ///   - version: how many steps it has taken then.
-    ///   - file: the database, which nobody has open.
+    ///   - file: the database, which no process has open.
     static func make(_ version: Int, of file: URL) throws {
         let old = file.deletingLastPathComponent().appending(path: "old.db")
         try copy(file, to: old, version)

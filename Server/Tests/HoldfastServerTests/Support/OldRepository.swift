@@ -14,7 +14,7 @@ import Testing
 
 /// A repository that `holdfastctl` published and another web server serves, with two roots: apps of both are in the field.
 struct OldRepository: Sendable {
-    /// What its apps are configured with.
+    /// The application that its apps are configured with.
     static let application = "com.example.bank"
 
     let holders = RepositoryHolders()

@@ -8,7 +8,7 @@ import HoldfastTesting
 @testable import ServerFoundation
 @testable import ServerImport
 
-/// What a mobile utility server has in its tables, and the CSV that PostgreSQL makes of it.
+/// The tables of a mobile utility server, and the CSV that PostgreSQL makes of them.
 struct OldUtilityServer: Sendable {
     /// A row of `mus_certificate`.
     struct Certificate: Sendable {

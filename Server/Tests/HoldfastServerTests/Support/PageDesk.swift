@@ -21,7 +21,7 @@ struct PageDesk: Sendable {
     let responder: PageResponder
 
     static let viewer = Viewer(name: "alice", csrfToken: "token-of-alice")
-    /// Somebody who may send every form.
+    /// A person who may send every form.
     static let keeper = Viewer(name: "frank", csrfToken: "token-of-frank", scope: .administer)
     /// Every form.
     static let forms = [
@@ -134,7 +134,7 @@ extension PageValue {
         return members[name]
     }
 
-    /// What is in a list; empty for anything else.
+    /// The values of a list; empty for anything else.
     var values: [PageValue] {
         guard case .list(let values) = self else { return [] }
         return values

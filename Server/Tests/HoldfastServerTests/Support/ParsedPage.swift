@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `Python/page_elements.py` finds in a page.
+/// A page as `Python/page_elements.py` parses it.
 struct ParsedPage: Decodable {
     struct Element: Decodable, Hashable {
         let tag: String

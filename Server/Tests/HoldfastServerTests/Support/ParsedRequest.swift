@@ -6,7 +6,7 @@ import NIOHTTP1
 @testable import ServerHTTP
 @testable import ServerModel
 
-/// What the parser of the listeners makes of bytes, without a socket.
+/// Parses bytes as the listeners do, without a socket.
 enum ParsedRequest {
     /// The first request that is whole; nil if there is none.
     static func first(of bytes: [UInt8]) throws -> ListenerRequest? {

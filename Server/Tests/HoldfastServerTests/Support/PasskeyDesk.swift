@@ -33,7 +33,7 @@ struct PasskeyDesk {
             text: invitation.bytes, signatures: try approvers.map { try $0.signature(of: invitation.bytes) })
     }
 
-    /// Invites somebody, who makes a passkey.
+    /// Invites a person, who makes a passkey.
     @discardableResult
     func register(
         _ passkey: SoftPasskey, _ purpose: PasskeyPurpose = .signIn, seed: UInt64 = 41
@@ -62,7 +62,7 @@ struct PasskeyDesk {
             passkey.assertion(for: ceremony.challenge), with: passkey.id, answering: ceremony, using: &generator)
     }
 
-    /// What somebody writes into the database who is not this server.
+    /// Writes into the database directly, not through the server.
     func write(_ query: Query, _ values: [StorageValue] = []) async throws {
         try await world.engine.write { session throws(ServerError) in _ = try session.run(query, values) }
     }

@@ -44,7 +44,7 @@ struct PlaceSite: Sendable {
 
     let world: World
     let publisher: Publisher
-    /// What is public.
+    /// The folder of public files.
     let folder: URL
     private let log: URL
 

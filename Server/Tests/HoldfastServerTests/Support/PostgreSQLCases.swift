@@ -4,7 +4,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What tests of an engine on PostgreSQL have in common.
+/// Helpers for tests of an engine on PostgreSQL.
 protocol PostgreSQLCases {}
 
 extension PostgreSQLCases {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Stands between a server and its database, and fails when a test says so.
 final class PostgresProxy: Sendable {
-    /// What it does to the next commit, or to everything.
+    /// A fault of the next commit, or of everything.
     enum Fault: Sendable {
         /// Nothing.
         case nothing
@@ -12,13 +12,13 @@ final class PostgresProxy: Sendable {
         case losesCommit
         /// Ends the connection when the database has committed and says so.
         case losesAnswer
-        /// As before, and lets nobody in afterwards.
+        /// As before, and closes each new connection afterwards.
         case losesAnswerAndCloses
         /// Ends the connection before the commit reaches the database, and has who comes next wait.
         case losesCommitAndHolds
-        /// Lets nobody in.
+        /// Closes each new connection.
         case closed
-        /// Has whoever comes wait until nothing goes wrong anymore.
+        /// Has each new connection wait until the fault is another one.
         case holds
         /// Takes what is sent, and passes nothing on.
         case silent
@@ -68,7 +68,6 @@ final class PostgresProxy: Sendable {
         self.shared = shared
     }
 
-    /// What goes wrong next.
     func set(_ fault: Fault) { shared.set(fault) }
 
     /// Ends all connections that there are.
@@ -77,7 +76,7 @@ final class PostgresProxy: Sendable {
     /// Whether a commit is kept.
     var holdsOne: Bool { shared.holdsOne }
 
-    /// Returns once somebody waits.
+    /// Returns once a connection waits.
     func holds() async { for await _ in shared.arrivals.stream { return } }
 
     private final class SharedFault: Sendable {
@@ -125,7 +124,7 @@ final class PostgresProxy: Sendable {
         /// Keeps a commit, and everything else goes on.
         func hold(_ passOn: @escaping @Sendable () -> Void) { held.withLock { $0 = passOn } }
 
-        /// What is left of what is sent.
+        /// The bytes to pass on: all, or all but one for `losesBytes`.
         func left(of buffer: ByteBuffer) -> ByteBuffer {
             guard fault.withLock({ $0 == .losesBytes }), buffer.readableBytes > 1 else { return buffer }
             var bytes = Array(buffer.readableBytesView)
@@ -139,7 +138,7 @@ final class PostgresProxy: Sendable {
 
         func isStalled() -> Bool { fault.withLock { $0 == .stalled } }
 
-        /// What happens to a commit that comes now.
+        /// The fault for a commit that comes now.
         func commit(publishing isPublication: Bool) -> Fault {
             fault.withLock { fault in
                 guard fault != .holdsPublication || isPublication else { return .nothing }

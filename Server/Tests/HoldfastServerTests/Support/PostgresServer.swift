@@ -94,7 +94,7 @@ final class PostgresServer: Sendable {
         _ = await running?.status()
     }
 
-    /// Kills a process of it, so that it starts its others anew and goes on from its last checkpoint.
+    /// Kills a process of it, so that it restarts its others and continues from its last checkpoint.
     func crash() async throws {
         let text = try await run("SELECT 'pid ' || pid FROM pg_stat_activity WHERE backend_type = 'walwriter';")
         let words = text.split(whereSeparator: \.isWhitespace)

@@ -76,7 +76,7 @@ struct PgBouncer: Sendable {
     }
 }
 
-/// What stores the data of a test.
+/// The database that stores the data of a test.
 enum StorageKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case sqlite, postgresql, pgbouncer
 

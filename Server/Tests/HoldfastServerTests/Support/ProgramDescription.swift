@@ -4,11 +4,11 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What the program says about itself: every command that does something, with its arguments.
+/// The program's description of itself: every command that does something, with its arguments.
 struct ProgramDescription {
     /// A command that has none below it.
     struct Verb {
-        /// What is typed before its arguments.
+        /// The command line before its arguments.
         let path: [String]
         /// All but flags.
         let arguments: [Argument]
@@ -24,7 +24,7 @@ struct ProgramDescription {
 
         /// The name of an option; nil for an argument without one.
         var option: String? { names?.first { $0.kind == "long" }?.name }
-        /// What stands for its value in help texts.
+        /// The name of its option, or else of its value in help texts.
         var name: String { option ?? valueName ?? "" }
     }
 

@@ -56,7 +56,7 @@ struct RawClient: Sendable {
         return RawAnswer(try await exchange(lines.map { $0 + "\r\n" }.joined() + "\r\n"))
     }
 
-    /// What is served at a target, which need not be text; nil for nothing, and for an answer that was cut off.
+    /// The bytes served at a target; nil unless the status is 200 and the body is complete.
     func body(of target: String) async throws -> [UInt8]? {
         let request = "GET \(target) HTTP/1.1\r\nHost: pins.example.net\r\nConnection: close\r\n\r\n"
         let bytes = Array(try await received(Array(request.utf8)).readableBytesView)

@@ -11,7 +11,7 @@ import Testing
 
 /// A refusal, and what a person does about it.
 struct Refusal: Sendable {
-    /// What of a message is obeyed.
+    /// The part of a message that the test obeys.
     enum Remedy: Sendable {
         /// The first or the last command in grave accents, with words that a person fills in.
         case first([String: String] = [:])
@@ -28,7 +28,7 @@ struct Refusal: Sendable {
     let refused: String
     var status: Int32 = 1
     let remedy: Remedy
-    /// What succeeds then; nil for the refused command.
+    /// The command that succeeds then; nil for the refused command.
     var then: String?
     var good: Set<Int32> = [0]
     /// Whether the server serves meanwhile.
@@ -40,7 +40,7 @@ struct RefusalDesk {
     let folder: URL
     let port: Int
 
-    /// What every shell knows.
+    /// The functions of every shell.
     private static let prelude = """
         propose() {
           holdfast-server change propose bank --data data --reason because --no-proposer "$@" > proposed.txt || return

@@ -10,7 +10,7 @@ import Testing
 /// A machine of a server that has several: a folder of its own on the same database, and the process that serves from it.
 final class Replica: Sendable {
     let number: Int
-    /// What its commands work on.
+    /// The folder that its commands work on.
     let server: ServerFolder
     /// Where apps are answered after each start, so that a balancer finds it again.
     let port: Int
@@ -34,10 +34,10 @@ final class Replica: Sendable {
 
     deinit { process.withLock { $0 }?.signal(SIGKILL) }
 
-    /// What serves; nil once it was killed or stopped.
+    /// The process that serves; nil once it was killed or stopped.
     var running: ServingProcess? { process.withLock { $0 } }
 
-    /// What it said so far.
+    /// Its output so far.
     var text: String { running?.text ?? "" }
 
     /// Starts serving, and returns when it listens.
@@ -60,7 +60,7 @@ final class Replica: Sendable {
     /// As a machine that loses its power.
     func kill() async {
         let killed = taken()
-        // What is stopped cannot be waited for otherwise.
+        // Otherwise, a stopped process cannot be waited for.
         killed?.signal(SIGKILL)
         killed?.signal(SIGCONT)
         _ = await killed?.status()
@@ -83,7 +83,7 @@ final class Replica: Sendable {
         try await RawClient(port: port).get(path, headers)
     }
 
-    /// Asks its listener, again while it begins to serve anew.
+    /// Asks its listener until it answers.
     func answer(_ path: String, _ headers: [String] = []) async throws -> RawAnswer {
         var answer: RawAnswer?
         try await eventually("machine \(number) answers: \(text.suffix(2_000))") {

@@ -10,8 +10,8 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Somebody who can write to the database of several machines that run, and wants a certificate of theirs to be pinned. One
-/// of two needed people was fooled.
+/// An attacker who can write to the database of several running machines, and wants their own certificate to be pinned.
+/// One of two required approvers was fooled.
 struct ReplicaAttack {
     /// A column of a table, and what is to be written there.
     struct Write: CustomStringConvertible {
@@ -73,8 +73,7 @@ struct ReplicaAttack {
         { try connection.execute("ALTER TABLE \(try row.text(0)) ALTER COLUMN \(try row.text(1)) DROP NOT NULL") }
     }
 
-    /// What can be written where: for each column of each table something else than what is there, and where rows differ
-    /// what another row has.
+    /// The possible writes: for each column of each table, another value, and if rows differ, the value of another row.
     func writes() throws -> [Write] {
         var writes: [Write] = []
         for row in try connection.run(

@@ -14,7 +14,7 @@ import Testing
 /// A server of several machines on one database of PostgreSQL. The first has the folder that `init` made; each other one
 /// got what docs/server/machines.md says. The test works on the first folder with the library, as commands do.
 struct ReplicaSite: Sendable {
-    /// What a machine is reached with and started with.
+    /// The database address and the options of a machine.
     struct Machine: Sendable {
         /// Another way to the database; nil for the address in the configuration.
         var database: PostgreSQLAddress?
@@ -25,7 +25,7 @@ struct ReplicaSite: Sendable {
 
     let site: ServeSite
     let replicas: [Replica]
-    /// Who signs the targets of the repository; nil without one.
+    /// The signers of the repository's targets; nil without a repository.
     let holders: RepositoryHolders?
 
     /// How long it may take until every machine serves what one of them serves, as docs/server/machines.md says.
@@ -112,7 +112,7 @@ struct ReplicaSite: Sendable {
         return try #require(Int64(words.1))
     }
 
-    /// What the database has as the newest version of each document that everybody gets, by path.
+    /// The digest of the newest version of each document for all clients, by path, from the database.
     func newest() async throws -> [String: ServerFoundation.Digest] {
         try await site.open.catalog.look { [app = site.app] _, ledger throws(ServerError) in
             var newest: [String: ServerFoundation.Digest] = [:]
@@ -123,7 +123,7 @@ struct ReplicaSite: Sendable {
         }
     }
 
-    /// What is not signed again in a round, and so tells generations apart.
+    /// Documents that a round does not sign again, so they tell generations apart.
     private static let paths = ["lists/bank.json", "pins/bank.pins.json"]
 
     /// Whether every machine serves it, and it changes.
@@ -183,7 +183,7 @@ struct ReplicaSite: Sendable {
         }
     }
 
-    /// What `doctor` finds broken on a machine.
+    /// The faults that `doctor` finds on a machine.
     func faults(on replica: Replica) async throws -> [String] {
         let (status, output) = try await replica.command("doctor")
         let faults = output.components(separatedBy: "\n").filter { $0.hasPrefix("fault:") }
@@ -195,7 +195,7 @@ struct ReplicaSite: Sendable {
     func everybodyFollows(
         _ port: Int, from replica: Replica, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        // Whoever has just started signs again, a moment later.
+        // A machine that has just started signs again, a moment later.
         var (known, since): ([String: ServerFoundation.Digest], ContinuousClock.Instant) = ([:], .now)
         try await eventually("machine \(replica.number) is up to date: \(replica.text.suffix(4_000))") {
             let newest = try await newest()

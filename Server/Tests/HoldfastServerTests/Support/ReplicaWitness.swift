@@ -93,7 +93,7 @@ final class ReplicaWitness: Sendable {
             let numbers = versions.keys.sorted()
             for number in seen.keys {
                 for version in numbers {
-                    // Whoever has a newer one at once never shows this one.
+                    // A machine that has a newer one at once never shows this one.
                     guard let first = versions[version]?.values.min(),
                         let own = numbers.filter({ $0 >= version }).compactMap({ versions[$0]?[number] }).min()
                     else { continue }

@@ -11,7 +11,7 @@ import NIOCore
 @testable import ServerModel
 @testable import ServerStore
 
-/// What clients of a world's app report, from their bodies to the rows.
+/// Reports of clients of a world's app, from their bodies to the rows.
 struct ReportDesk: Sendable {
     let world: World
     let inbox = ReportInbox()
@@ -109,7 +109,7 @@ struct ReportDesk: Sendable {
             """
     }
 
-    /// What Holdfast's clients say about a day; one of a hundred successes is told.
+    /// The summary of a day from Holdfast's clients, which report one of a hundred successes.
     /// - Parameter day: the day, as `date-range` has it; nil for a report that does not say.
     static func summary(
         successes: Int, failures: [String: Int], day: String? = "2026-11-23", version: String = "7"

@@ -44,12 +44,12 @@ struct RepositoryApp: Sendable {
 
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// The app, started anew.
+    /// The app, restarted.
     func started() throws -> PinRepository {
         try PinRepository(checking: configuration, clock: clock, logger: Self.silent)
     }
 
-    /// Updates as an app does that was started anew, and says whether it lets a certificate in.
+    /// Updates as a restarted app does, and returns whether it accepts a certificate.
     func letsIn(_ certificate: TestCertificate, trusting root: TestAuthority) async throws -> Bool {
         let repository = try started()
         _ = try await repository.update(mode: .forced)
@@ -97,7 +97,7 @@ extension RepositoryApp {
         (self.configuration, self.storage, clock) = (configuration, storage, other.clock)
     }
 
-    /// The same app asking somebody else.
+    /// The same app with another provider.
     /// - Parameter keepingWhatItHas: whether it is the installed app, or another one of the same build.
     func with(_ provider: any RemoteDataProvider, keepingWhatItHas: Bool) throws -> RepositoryApp {
         RepositoryApp(self, provider, keepingWhatItHas ? storage : InMemoryDataStore())

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ServerFoundation
 
-/// A bucket in a moto of its own on the loopback address, which everybody may read, as clients do.
+/// A public bucket, as clients need it, in a separate moto on the loopback address.
 struct S3Place {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

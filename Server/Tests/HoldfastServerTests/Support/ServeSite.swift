@@ -138,7 +138,7 @@ struct ServeSite: Sendable {
             logger: Self.quiet)
     }
 
-    /// The clients that start now, download, and let a certificate in; their names are those of `World.everybody`.
+    /// The clients that start now, download, and let a certificate in, by the names in `ServedClients.swift`.
     /// - Parameter clock: what time it is where they are.
     func clientsThatLetIn(
         _ certificate: TestCertificate, _ port: Int, clock: any WallClock = SystemWallClock()

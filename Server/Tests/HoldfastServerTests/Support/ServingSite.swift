@@ -58,7 +58,7 @@ final class ServingSite: Sendable {
         }
     }
 
-    /// What an app publishes.
+    /// The name and the published state of an app.
     func app(
         _ name: String = "bank", entries: [FingerprintEntry]? = nil, domains: ContentDomains? = nil,
         end: Int64 = ServingSite.end, hasKey: Bool = true

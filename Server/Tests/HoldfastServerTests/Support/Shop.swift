@@ -70,7 +70,7 @@ struct Shop {
         try await announce(spare.chain, in: 1)
     }
 
-    /// An app with lists and challenges that somebody has added in another way.
+    /// An app with lists and challenges that was added in another way.
     init(added name: String, on host: CatalogHost, in world: World) throws {
         (self.world, self.host) = (world, host)
         app = try AppName(name)
@@ -123,7 +123,7 @@ struct Shop {
         return try #require(try await watcher.look(at: app, using: &generator).first)
     }
 
-    /// What the watcher says about each address, in their order.
+    /// The watcher's verdict about each address, in their order.
     func verdicts(at addresses: String...) async throws -> [WatchFinding.Verdict] {
         try await look(resolvingTo: addresses.isEmpty ? ["127.0.0.1"] : addresses).findings
             .sorted { $0.place < $1.place }.map(\.verdict)

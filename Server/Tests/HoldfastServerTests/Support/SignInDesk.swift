@@ -10,8 +10,8 @@ import Testing
 @testable import ServerStore
 @testable import ServerWeb
 
-/// What the script of the pages sends, from browsers with authenticators in software, to a world's administration on
-/// loopback.
+/// The requests of the pages' script, from browsers with software authenticators, to a world's administration
+/// on loopback.
 struct SignInDesk: Sendable {
     let world: World
     let port: Int
@@ -69,7 +69,7 @@ struct SignInDesk: Sendable {
         return RawAnswer(try await RawClient(port: port, from: address).exchange(request))
     }
 
-    /// What an answer asks a passkey to sign.
+    /// The challenge that an answer asks a passkey to sign.
     static func challenge(_ answer: RawAnswer) throws -> PasskeyChallenge {
         let text = try #require(answer.json["challenge"] as? String, "\(answer.text)")
         return try #require(Base64URL.decode(text.utf8).flatMap { PasskeyChallenge(bytes: $0) })
@@ -80,7 +80,7 @@ struct SignInDesk: Sendable {
         "\(PageSessions.visitorCookie)=\(try #require(answer.cookie(PageSessions.visitorCookie), "\(answer.text)"))"
     }
 
-    /// What the script sends of an assertion.
+    /// The members that the script sends for an assertion.
     static func members(_ assertion: PasskeyAssertion, of id: [UInt8]) -> [String: Any] {
         [
             "credential": Base64URL.encode(id), "authenticatorData": Base64URL.encode(assertion.authenticatorData),
@@ -89,7 +89,7 @@ struct SignInDesk: Sendable {
         ]
     }
 
-    /// What the script sends of a new passkey.
+    /// The members that the script sends for a new passkey.
     static func members(_ registration: PasskeyRegistration, _ token: AccessToken) -> [String: Any] {
         [
             "token": token.secretText, "attestationObject": Base64URL.encode(registration.attestationObject),
@@ -97,7 +97,7 @@ struct SignInDesk: Sendable {
         ]
     }
 
-    /// Invites somebody.
+    /// Invites a person.
     /// - Returns: the token, and the path of the invitation.
     func invite(
         _ purpose: PasskeyPurpose = .signIn, seed: UInt64 = 41
@@ -118,7 +118,7 @@ struct SignInDesk: Sendable {
             "\(invitation.path)/finish", Self.members(made, invitation.token), cookies: [Self.visitor(asked)])
     }
 
-    /// Somebody who is invited, registers and signs in.
+    /// Invites a person, registers their passkey and signs in.
     func signIn(_ passkey: SoftPasskey = SoftPasskey(number: 31, id: [31])) async throws -> Browser {
         try await register(passkey, invite(seed: 97))
         return try await signInAgain(passkey)
@@ -148,7 +148,7 @@ struct SignInDesk: Sendable {
         try await world.propose(world.draft { $0.formats = World.fewFormats }).change
     }
 
-    /// Says something about a change, as somebody does who looks at its page.
+    /// Sends a verdict about a change, as a person at its page does.
     /// - Parameter signing: what the passkey signs instead of what the server asks for.
     func say(
         _ verdict: ApprovalText.Verdict, _ change: RandomID, _ passkey: SoftPasskey, in browser: Browser,
@@ -165,7 +165,7 @@ struct SignInDesk: Sendable {
 }
 
 extension RawAnswer {
-    /// What a cookie is set to; nil if it is not.
+    /// The value of a cookie that the answer sets; nil if it does not.
     func cookie(_ name: String) -> String? {
         let prefix = "Set-Cookie: \(name)="
         let line = head.split(separator: "\r\n").first { $0.hasPrefix(prefix) }

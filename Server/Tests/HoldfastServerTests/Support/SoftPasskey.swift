@@ -18,7 +18,7 @@ struct SoftPasskey: Sendable {
     var partyID = "pins.example.com"
     /// The page that asks.
     var origin = "https://pins.example.com"
-    /// What else the browser writes.
+    /// The other members of the client data.
     var others = #","crossOrigin":false"#
     var extensions: [CBORValue.Member] = []
 
@@ -56,13 +56,13 @@ struct SoftPasskey: Sendable {
         .map(members.map { CBORValue.Member(key: .text($0), value: $1) })
     }
 
-    /// What the browser writes.
+    /// The client data that the browser writes.
     func clientDataJSON(_ kind: ClientData.Kind, _ challenge: PasskeyChallenge) -> [UInt8] {
         let text = Base64URL.encode(challenge.bytes)
         return Array(#"{"type":"\#(kind.rawValue)","challenge":"\#(text)","origin":"\#(origin)"\#(others)}"#.utf8)
     }
 
-    /// What the authenticator says, with the new key or without.
+    /// The authenticator data, with the new key or without.
     func data(withKey: Bool = false) throws -> [UInt8] {
         var flags = flags
         if withKey { flags.insert(.attested) }
@@ -143,7 +143,7 @@ extension CBORValue {
     }
 }
 
-/// Random bytes that somebody chose.
+/// Random bytes that a test chose.
 struct ChosenBytes: RandomNumberGenerator {
     private let bytes: [UInt8]
     private var place = 0

@@ -17,7 +17,7 @@ struct SoftToken {
         ForeignProgram.areRequired
         || (module != nil && ["softhsm2-util", "pkcs11-tool", "openssl"].allSatisfy { ForeignProgram.find($0) != nil })
 
-    /// What keys are for.
+    /// The type of a key.
     enum Kind: String {
         case p256 = "EC:prime256v1"
         case rsa = "rsa:2048"

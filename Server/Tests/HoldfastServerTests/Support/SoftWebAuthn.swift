@@ -19,7 +19,7 @@ enum SoftWebAuthn {
 
     static let isTested = program != nil || (ForeignProgram.areRequired && given != "")
 
-    /// What a passkey answered.
+    /// The registration and the assertions of a passkey.
     struct Answers: Decodable {
         let registration: [String: String]
         let assertions: [[String: String]]

@@ -62,7 +62,7 @@ struct StoryApp {
         await service.step(&state, now)
     }
 
-    /// What the app has in it: the key that the host shows, and the one that comes next.
+    /// The app's pins: the key that the host presents, and the announced one.
     private func pinFile(_ collector: URL) throws -> PinFile {
         let pins = try [(world.shown, "active"), (world.announced, "backup")].map { certificate, state in
             let pin = try Pin.publicKey(of: certificate.der)

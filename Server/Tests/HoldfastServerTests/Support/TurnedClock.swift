@@ -7,7 +7,7 @@ import Synchronization
 
 /// A clock that a test turns while programs run that go by it: faketime's library reads from a file how far ahead of the
 /// machine's it is. All clocks of such a program move together, as they do when months really pass: what measures time by
-/// one that nobody can set finds that the other one was not set either.
+/// one that cannot be set finds that the other one was not set either.
 final class TurnedClock: WallClock {
     /// Whether there is what it takes.
     static let isTested = WrongClock.isTested && ForeignProgram.isTested("cc")
@@ -40,7 +40,7 @@ final class TurnedClock: WallClock {
 
     private let file: URL
     private let ahead = Mutex<Int64>(0)
-    /// What makes a program go by it, started with `WrongClock.wrapper`.
+    /// Makes a program go by it, started with `WrongClock.wrapper`.
     let environment: [String: String]
 
     /// A clock that is right.
@@ -62,7 +62,7 @@ final class TurnedClock: WallClock {
 
     var now: Date { SystemWallClock().now.addingTimeInterval(TimeInterval(ahead.withLock { $0 })) }
 
-    /// What those programs take for the seconds since the machine started: faketime has all clocks say the same.
+    /// The seconds since the machine started in those programs: faketime has all clocks show the same time.
     var steady: SteadyTime {
         SteadyTime(boot: SteadyTime.system.boot) { [self] in Int64(now.timeIntervalSince1970) }
     }

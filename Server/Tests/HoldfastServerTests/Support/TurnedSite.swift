@@ -21,7 +21,7 @@ struct TurnedSite: Sendable {
     let root: TestAuthority
     /// Below the root.
     let issuer: TestAuthority
-    /// What the host shows at first.
+    /// The certificate that the host presents at first.
     let first: TestCertificate
     let host: LoopbackTLSServer
     let app: AppName
@@ -30,7 +30,7 @@ struct TurnedSite: Sendable {
     let open: ServerFolder.Open
     private let server: ServerFolder
     private let holders = RepositoryHolders()
-    /// What lies in a safe, for the day on which another must be replaced at once.
+    /// A certificate in a safe, for the day on which another must be replaced at once.
     private let spare: TestCertificate
 
     /// Runs a test with a server that serves, and has nothing to serve yet.
@@ -103,7 +103,7 @@ struct TurnedSite: Sendable {
 
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
 
-    /// What an authority issues for the host.
+    /// A certificate that an authority issues for the host.
     static func leaf(_ issuer: TestAuthority, _ days: Int64) throws -> TestCertificate {
         try issuer.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(Double(days)) }
     }
@@ -147,12 +147,12 @@ struct TurnedSite: Sendable {
             time.formatted(.iso8601))
     }
 
-    /// Somebody proposes what follows from what was announced, two people approve it, its targets are signed, and it is
-    /// published and served.
+    /// Proposes what follows from what was announced, has two people approve it and its targets signed, publishes it,
+    /// and waits until it is served.
     func publish() async throws {
         _ = try await open.catalog.now()
         let generation = open.catalog.ledger.generation(of: app) + 1
-        // Whoever signs targets does so after people have approved, so that gate is not passed yet.
+        // Targets are signed after people have approved, so that gate is not passed yet.
         let proposed = try await command(
             "change", "propose", "\(app)", "--format", "list", "--format", "challenge", "--format",
             "trust-server=\(World.customer)", "--format", "repository", "--no-proposer", "--reason", "a renewal",

@@ -13,7 +13,7 @@ enum Vectors {
 
     static func url(_ name: String) -> URL { folder.appending(path: name) }
 
-    /// What a file has; nil while it is written for the first time.
+    /// The content of a file; nil while it is written for the first time.
     static func content(_ name: String) throws -> [String: Any]? {
         guard let data = try? Data(contentsOf: url(name)) else { return nil }
         return try JSONSerialization.jsonObject(with: data) as? [String: Any]

@@ -26,7 +26,7 @@ struct VerifyingSigner {
     }()
 
     let folder: URL
-    /// What the server is told to run.
+    /// The program that the server runs.
     let program: ProgramCommand
 
     /// - Parameters:
@@ -67,7 +67,7 @@ struct VerifyingSigner {
     /// The program's clock.
     func setTime(_ now: Int64) throws { try Data("\(now)".utf8).write(to: folder.appending(path: "now")) }
 
-    /// What it said last about itself.
+    /// The last line of its log.
     var lastWords: String {
         let log = (try? String(contentsOf: folder.appending(path: "log"), encoding: .utf8)) ?? ""
         return log.split(separator: "\n").last.map(String.init) ?? ""

@@ -50,7 +50,7 @@ final class WebhookReceiver: Sendable {
         self.behavior = Mutex(behavior)
     }
 
-    /// What it was told so far.
+    /// The requests that it has received.
     var requests: [Request] { received.withLock { $0 } }
 
     func answer(_ behavior: Behavior) { self.behavior.withLock { $0 = behavior } }

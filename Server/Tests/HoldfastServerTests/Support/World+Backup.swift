@@ -92,7 +92,7 @@ struct NoProvider: RemoteDataProvider {
 /// Answers from the files of a folder, as a web server does.
 struct FolderProvider: RemoteDataProvider {
     let folder: URL
-    /// What it answers instead.
+    /// The error that it throws instead.
     var failure: RemoteDataError?
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {

@@ -7,7 +7,7 @@ import HoldfastTesting
 @testable import ServerStore
 
 extension World {
-    /// Copies the server's folder, for somebody to write into its database.
+    /// Copies the server's folder, so that a test can write into the copy's database.
     func copy(_ name: String) throws -> (folder: URL, engine: SQLiteEngine) {
         let place = folder.appending(path: "copies").appending(path: name)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

@@ -24,9 +24,9 @@ struct World: Sendable {
     let catalog: Catalog
     let publisher: Publisher
     let root: TestAuthority
-    /// What the host shows.
+    /// The certificate that the host presents.
     let shown: TestCertificate
-    /// What it announced, to be shown in 31 days.
+    /// The certificate that it announced, to be presented in 31 days.
     let announced: TestCertificate
     let app: AppName
     let catalogHost: CatalogHost
@@ -203,7 +203,7 @@ struct World: Sendable {
             using: &generator)
     }
 
-    /// What somebody says about a change.
+    /// An approver's statement about a change.
     func statement(
         _ approver: Approver, _ verdict: ApprovalText.Verdict = .approve, of change: RandomID, until end: Int64? = nil
     ) async throws -> SignedApproval {
@@ -222,7 +222,7 @@ struct World: Sendable {
         let proposal = try await propose(content, forcing: forcing)
         try await approve(proposal.change)
         try await publisher.publish(proposal.change)
-        // What decides whether a host may be dialed takes a process for each document: once is enough.
+        // `holdfastctl check` takes a process for each document: once is enough.
         try await everybodyFollows(isThorough: catalog.ledger.generation(of: app) == 1)
         return proposal.change
     }
