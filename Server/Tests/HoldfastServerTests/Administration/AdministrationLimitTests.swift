@@ -18,7 +18,7 @@ import Testing
 @testable import ServerStore
 @testable import ServerWeb
 
-/// What a stolen token could fill: the disk, and the lists that people look through.
+/// The disk, and the lists that people read: a stolen token could fill both.
 @Suite("Limits of what a token may leave behind", .timeLimit(.minutes(5)))
 struct AdministrationLimitTests {
     private static let next = "/v1/apps/bank/hosts/\(World.host)/next"
@@ -44,7 +44,7 @@ struct AdministrationLimitTests {
                 let request = ListenerRequest(head: head, body: ByteBuffer(string: body), source: .unknown)
                 return await responder.answer(request).status.code
             }
-            // All but the last, which are the same whoever asks.
+            // Takes all but the last from the limiter itself.
             for _ in 0..<999 { #expect(rates.takeAnnouncement("administer") == nil) }
             let mistake = try await status("administer", #"{"request":""}"#)
             #expect(mistake == 422)

@@ -73,7 +73,7 @@ struct CallTests {
             let bytes = try await site.call("GET", "/v1/documents/\(list["digest"] ?? "")", token: "read")
             #expect(
                 Array(bytes.body.utf8) == world.publisher.live.current.document(at: "lists/bank.json".utf8)?.bytes)
-            // Nobody has anything else, so everybody gets in with it.
+            // No client has another document, so all clients can connect.
             let ready = try await site.call("GET", "\(Self.next)/\(digest)/ready", token: "gate")
             #expect(ready.status == 200 && ready.json["ready"] as? Bool == true, "\(ready.text)")
         }
@@ -89,7 +89,7 @@ struct CallTests {
             let key = Digest(of: try renewed.subjectPublicKeyInfo)
             _ = try await site.call(
                 "PUT", Self.next, body: Self.announcement(renewed, from: world.now + World.month))
-            // What is published does not have it yet.
+            // The published content does not have it yet.
             let closed = try await site.call("GET", "\(Self.next)/\(digest)/ready", token: "gate")
             closed.isError(409, .notReady)
             #expect(closed.json["until"] == nil && closed.json["since"] as? String == UTCText.encode(world.now))

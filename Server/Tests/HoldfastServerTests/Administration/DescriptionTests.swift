@@ -89,7 +89,7 @@ struct DescriptionTests {
             #expect(described.hasBody == route.hasBody, "\(route)")
             #expect(described.statuses.contains(415) == route.hasBody, "\(route)")
             var isOpen = false
-            // Metrics are for everybody on loopback alone.
+            // Metrics are open to all clients only on loopback.
             if case .anybody = route.access, route != .getMetrics { isOpen = true }
             #expect(described.statuses.contains(401) != isOpen, "\(route)")
         }
@@ -121,7 +121,7 @@ struct DescriptionTests {
                 ] {
                     let answer = try await site.call(method, target)
                     let isAllowed = allowed.contains(method)
-                    // What is asked for without a token is answered the same way.
+                    // A request without a token gets the same answer.
                     #expect((answer.status == 405) == !isAllowed, "\(method) \(target): \(answer.text)")
                     guard !isAllowed else { continue }
                     let named = answer.header("Allow")?.components(separatedBy: ", ") ?? []
@@ -131,7 +131,7 @@ struct DescriptionTests {
                 for beside in [target + "/", target + "/x", String(target.dropLast()), target.uppercased()]
                 where paths[beside] == nil {
                     let answer = try await site.call("GET", beside)
-                    // What was announced has addresses of its own below its host's, which only DELETE knows.
+                    // Each announcement has its own address below its host's, which accepts only DELETE.
                     let isAnnouncement = beside.split(separator: "/").dropLast().last == "next"
                     #expect(
                         [400, 404].contains(answer.status) || isAnnouncement && answer.status == 405,

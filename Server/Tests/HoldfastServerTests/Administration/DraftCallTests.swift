@@ -81,7 +81,7 @@ struct DraftCallTests {
             _ = try await world.publisher.replaceOnlineKeys(of: world.app, by: "operator", using: &generator)
             try await site.refuses(409, .gate, "POST", Self.publish)
             let waiting = try await site.call("GET", Self.drafts, token: "read")
-            // A token takes nobody's signatures away: another root is one that a holder has signed.
+            // A token removes no signatures: another root is accepted only if a holder signed it.
             var another = try await folder(waiting, site).state()
             try another.change(.root, lifetimes: .init(root: .seconds(100 * 86_400)), at: world.clock.now)
             let unsigned = try #require(another.draftRoot).data
@@ -97,7 +97,7 @@ struct DraftCallTests {
             try await site.refuses(404, .notFound, "POST", Self.publish)
             let entries = try await world.catalog.audit(after: -1, limit: 10_000).map { try AuditEntry($0) }
             #expect(entries.last { $0.event == .root }?.actor == "token administer")
-            // A root that lists whoever made it, and that nobody else has signed.
+            // A root that lists its own author, and that no other key signed.
             let last = try await site.call("GET", Self.drafts)
             // Of what was published before, holders need nothing but the roots.
             let paths = (last.json["files"] as? [[String: String]])?.compactMap { $0["path"] } ?? []
@@ -140,7 +140,7 @@ struct DraftCallTests {
             try await site.refuses(403, .forbidden, "GET", Self.drafts, token: "gate")
             try await site.refuses(403, .forbidden, "POST", Self.publish, token: "propose")
             try await site.refuses(403, .forbidden, "POST", "/v1/changes/\(change)/drafts", token: "read")
-            // A root that says something else than what is prepared, and that nobody signed.
+            // A root that differs from the prepared one, without signatures.
             let other = try TUFRepositoryState(
                 roles: [
                     .root: holders.rootKeys, .targets: holders.rootKeys, .snapshot: holders.targetsKeys,
@@ -150,7 +150,7 @@ struct DraftCallTests {
             let stranger = try await site.call(
                 "POST", Self.drafts, body: body(["root": Base64.encode(unsigned.data)]))
             #expect(stranger.status == 409 && stranger.json["code"] as? String == "gate", "\(stranger.text)")
-            // Pins that nobody approved, signed by the holders themselves.
+            // Pins without an approval, signed by the holders themselves.
             let answer = try await site.call("GET", Self.drafts)
             let folder = try folder(answer, site)
             var state = try await folder.state()
@@ -169,7 +169,7 @@ struct DraftCallTests {
                 body: body(["targets": Base64.encode(targets), "pins": Base64.encode(forgedPins)]))
             #expect(forged.status == 409 && forged.json["code"] as? String == "gate", "\(forged.text)")
             #expect(world.catalog.ledger.chain.head == before)
-            // Nobody approved it yet.
+            // It has no approval yet.
             let format = try await world.repositoryFormat()
             let open = try await world.propose(world.draft { $0.formats = [format] }).change
             try await site.refuses(409, .notApproved, "POST", "/v1/changes/\(open)/drafts")

@@ -35,7 +35,7 @@ struct HostCallTests {
             try await site.refuses(403, .forbidden, "PUT", Self.host, token: "propose", body: "{}")
             #expect(catalog.ledger.chain.head == before)
 
-            // What is left out is as for a new host.
+            // Missing fields get the values of a new host.
             let changed = try await site.call("PUT", "\(Self.host)?port=8443", body: "{}")
             #expect(changed.json["oneKeyKind"] as? Bool == false && changed.json["dial"] == nil, "\(changed.text)")
             #expect(changed.json["renewal"] as? String == "announced")

@@ -43,7 +43,7 @@ struct KeyCallTests {
             #expect((answer.json["problems"] as? [String]) == [])
             let lost = try #require(answer.json["lost"] as? [String])
             #expect(lost.contains { $0.hasPrefix("CertStore apps with the list lists/bank.json") }, "\(lost)")
-            // Apps with the new key follow, and nobody else.
+            // Only apps with the new key follow.
             try await world.everybodyFollows()
             // Sent again, it replaces nothing.
             try await site.refuses(

@@ -78,7 +78,7 @@ struct ReportCallTests {
             try desk.count([
                 "nothing", ReportDesk.networkError("dns.failed"), ReportDesk.networkError(at: "https://a.b/"),
             ])
-            // More versions than are told apart.
+            // More versions than the counters distinguish.
             try desk.count((100..<120).map { ReportDesk.networkError("ok", more: #", "document-version": \#($0)"#) })
             desk.inbox.counters.set([world.app: try await desk.standing()])
             let text = MetricsText(families: desk.inbox.families).text

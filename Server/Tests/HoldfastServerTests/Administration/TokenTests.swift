@@ -75,7 +75,7 @@ struct TokenTests {
                 for scope in AdministrationSite.scopes {
                     let answer = try await site.call(method, target, token: scope.name, body: body)
                     let isAllowed = allowed.contains(scope.name)
-                    // The audit is everybody's, so a token of one app is never enough.
+                    // The audit covers all apps, so a token of one app is never enough.
                     let isForbidden = !isAllowed || route == .readAudit
                     #expect((answer.status == 403) == isForbidden, "\(route) by \(scope.name): \(answer.text)")
                     #expect(answer.status != 401, "\(route) by \(scope.name): \(answer.text)")

@@ -60,7 +60,7 @@ struct ApprovedSubjectTests {
             #expect(another != story.subject)
             let alice = try Approver.alice.says(.approve, another)
             expectError(.notForThis) { try approved(story.subject, [alice, bob], story.chain) }
-            // What was approved without force is not published with it, and so on the other way about.
+            // A change that was approved without force is not published with it, and the reverse.
             let both = try [Approver.alice, .bob].map { try $0.says(.approve, story.subject) }
             expectError(.notForThis) { try approved(another, both, story.chain) }
         }
@@ -80,7 +80,7 @@ struct ApprovedSubjectTests {
             expectError(.rejected) { try approved(story.subject, approvals + [rejection], story.chain) }
             expectError(.rejected) { try approved(story.subject, [rejection] + approvals, story.chain) }
         }
-        // A rejection of another change, or by somebody who is no approver, rejects nothing, and is not ignored either.
+        // A rejection of another change, or by a person who is no approver, rejects nothing, and is not ignored either.
         let elsewhere = try Approver.carol.says(.reject, Story.subject(story.chain, change: 0xC1))
         expectError(.notForThis) { try approved(story.subject, approvals + [elsewhere], story.chain) }
         let stranger = try Approver.mallory.says(.reject, story.subject)

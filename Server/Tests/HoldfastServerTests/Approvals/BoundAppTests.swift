@@ -185,12 +185,12 @@ struct BoundAppTests {
         let story = try PasskeyStory()
         var chain = story.chain
         let next = try ApproverStatement(after: chain.head, approvers: Self.people())
-        // Somebody who loses apps agrees while they have them.
+        // An approver who loses apps agrees while they still have them.
         let (phone, stick) = (PasskeyStory.phone, PasskeyStory.stick)
         try chain.append(PasskeyStory.signed(next, by: [.alice, .carol], [phone, stick]))
         #expect(chain.head == next && chain.statements.map(\.approvers.bindsApps) == [false, false, true])
         #expect(chain.when(story.chain.head.digest)?.head.approvers.members.allSatisfy { $0.apps == nil } == true)
-        // Who approves certain apps alone does not agree to all of them.
+        // An approver of certain apps cannot agree to a wider list.
         let wider = try ApproverStatement(
             after: next,
             approvers: ApproverSet([Approver.alice, .carol].map { who in try who.member }, number: 2))

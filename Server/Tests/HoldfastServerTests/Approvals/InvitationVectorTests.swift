@@ -52,7 +52,7 @@ struct InvitationVectorTests {
             expectError(.malformed) { try InvitationText(Array(text.utf8)) }
             #expect(![some, all, more, allMore].contains(text), "\(why)")
         }
-        // Nobody approves more than they approve.
+        // An invitation to approve cannot have a scope.
         for text in [more, allMore] {
             expectError(.invalidValue) {
                 try InvitationText(Array(text.replacing("sign-in", with: "approval").utf8))

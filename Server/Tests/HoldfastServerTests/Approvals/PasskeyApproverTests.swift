@@ -109,7 +109,7 @@ struct PasskeyApproverTests {
         var digest = ChosenBytes(ServerFoundation.Digest(of: text).bytes)
         let signIn = PasskeyEvidence(try phone.assertion(for: .signIn(using: &digest)), by: try phone.key)
         expectError(.notForThis) { try with(identity, signIn.bytes) }
-        // The bare signature, one over the text itself, and evidence for something else or by somebody else.
+        // The bare signature, one over the text itself, and evidence for another text or by another passkey.
         let bare = try phone.assertion(for: .approval(of: text)).signature
         expectError(.malformed) { try with(identity, bare) }
         expectError(.malformed) { try with(identity, phone.signature(of: text)) }

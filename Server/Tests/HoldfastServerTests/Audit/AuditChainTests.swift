@@ -48,7 +48,7 @@ struct AuditChainTests {
         for audit in rewritten { expectError(.brokenChain) { try AuditChain.verified(audit, known: nil) } }
         let changed = Array(String(decoding: entries[1], as: UTF8.self).replacing("bob", with: "eve").utf8)
         expectError(.brokenChain) { try AuditChain.verified([entries[0], changed] + entries.dropFirst(2), known: nil) }
-        // Everything is written anew, or the last entries are gone: only a head from outside shows it.
+        // Everything is written again, or the last entries are gone: only a head from outside shows it.
         #expect(throws: Never.self) { try AuditChain.verified(others, known: nil) }
         expectError(.brokenChain) { try AuditChain.verified(others, known: heads[1]) }
         expectError(.brokenChain) { try AuditChain.verified(entries.prefix(3), known: heads[3]) }

@@ -14,7 +14,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What may be announced for a host, who is told by whom, and how it is taken back.
+/// Announcements for a host: their rules, notices to others, and withdrawal.
 @Suite("Announcements", .timeLimit(.minutes(10)))
 struct AnnouncementTests {
     /// Announces a chain, and says why it was refused.
@@ -82,7 +82,7 @@ struct AnnouncementTests {
             let store = try await world.certStore()
             _ = try await store.update(mode: .forced)
             #expect(try world.letsIn(world.shown, store.policy(for: World.host)))
-            // Who writes it into a content by hand meets the gate.
+            // The gate also checks a content that was written by hand.
             let hosts = try content.hosts.map { host in
                 try ContentHost(
                     name: host.name, port: host.port,

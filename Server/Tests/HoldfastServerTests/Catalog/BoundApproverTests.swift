@@ -98,7 +98,7 @@ struct BoundApproverTests {
                 await #expect(throws: ServerError.self) { try await world.publisher.publish(bank) }
                 try await desk.write("UPDATE approver SET statement = $1 WHERE place = 1", [.bytes(text)])
             }
-            // What she says of her own app counts, and another's word is what was missing.
+            // Her approval of her own app is valid, and another approval was missing.
             try await world.approve(shop.change, by: [.alice, .carol])
             #expect(try await world.publisher.publish(shop.change) == .published(generation: 1))
             try await world.everybodyFollows(of: shop.app, isThorough: false)
@@ -142,7 +142,7 @@ struct BoundApproverTests {
                 #expect(html.contains("2 of \(person ? 3 : 2) approvers must approve"), "\(address)")
             }
             #expect(try await desk.html("/people").contains("key file or signer, for shop alone"))
-            // Whoever was invited for an app learns of no other.
+            // A person who was invited for an app learns of no other.
             let guest = try PageDesk(world, viewer: Viewer(name: "dave", csrfToken: "token", apps: [world.app]))
             let people = try await guest.html("/people")
             #expect(people.contains(carol) && !people.contains("shop"))
@@ -163,7 +163,7 @@ struct BoundApproverTests {
                 _ = try await world.addApp("shop")
                 let (people, phone) = (PasskeyDesk(world: world), PasskeyStory.phone)
                 try await people.answer(phone, try await invite(world, stolen, seed: 91))
-                // Somebody else's signature ends nothing.
+                // The signature of another key ends nothing.
                 await expectError(.notApproved) { try await bind(world, nil, [(phone, named)], sign: []) }
                 #expect(try await world.catalog.passkeys().count == 1)
                 try await bind(world, nil, [(phone, named)])

@@ -43,7 +43,7 @@ struct CatalogTests {
             try await world.catalog.set(try CatalogHost(name: "m.example.com"), of: world.app, by: "operator")
             #expect(try await other.hosts(of: world.app).count == 3)
 
-            // Somebody who writes a good entry, and does not have the file.
+            // An attacker writes a good entry, and does not have the file.
             let entry = try other.ledger.chain.next(.resumed, by: "operator", at: Story.now)
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run(

@@ -68,7 +68,7 @@ struct HostBoundTests {
                     try await world.catalog.set(
                         CatalogHost(name: "h\(number).example.com"), of: world.app, by: "operator")
                 }
-                // What others wrote is taken first.
+                // Reads the entries of other processes first.
                 _ = try await catalog.now()
                 let before = (engine.queries, engine.rows)
                 _ = try await catalog.hostViews(of: world.app)

@@ -58,7 +58,7 @@ struct PasskeyStoreTests {
             try await catalog.invite(PasskeyDesk.signed(text))
             await expectError(.constraint) { try await catalog.invite(PasskeyDesk.signed(text)) }
             try await desk.answer(SoftPasskey(), token)
-            // It invites nobody else, and cannot be handed in again.
+            // It invites no other person, and cannot be stored again.
             await expectError(.notFound) { try await desk.answer(SoftPasskey(number: 22, id: [2]), token) }
             await expectError(.constraint) { try await catalog.invite(PasskeyDesk.signed(text)) }
             // One whose time is over before it is used.
@@ -236,7 +236,7 @@ struct PasskeyStoreTests {
             let other = try await desk.invitation(forged, .approval)
             try await desk.write("UPDATE invitation SET text = $1", [.bytes(other.bytes)])
             await expectError(.brokenChain) { try await desk.answer(SoftPasskey(number: 22, id: [2]), forged) }
-            // A passkey that nobody registered, and another key in the place of one that somebody did.
+            // A passkey that was never registered, and another key in the place of a registered one.
             let thief = RegisteredPasskey(try SoftPasskey(number: 66, id: [6]).credential(), of: "dave")
             try await desk.write(
                 "INSERT INTO passkey (identity, credential, octets, counter) VALUES ($1, $2, $3, 0)",

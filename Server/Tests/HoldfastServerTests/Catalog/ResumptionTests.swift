@@ -43,7 +43,7 @@ struct ResumptionTests {
             // The other process follows.
             _ = try await other.catalog.now()
             #expect(other.catalog.signingTime == world.now && world.catalog.signingTime == world.now)
-            // What was seen is still to come, so nobody has seen it.
+            // No observation is dated in the future.
             #expect(
                 try await world.catalog.observations(of: world.catalogHost, world.app).allSatisfy {
                     $0.lastSeen <= world.now

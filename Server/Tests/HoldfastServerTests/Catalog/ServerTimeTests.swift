@@ -6,7 +6,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerModel
 
-/// Clocks that a test turns: the one that anybody may set, and the one that nobody can.
+/// Clocks that a test sets: the one that anyone may set, and the one that cannot be set.
 private struct Machine: Sendable {
     let clock: ManualClock
     let steady: ManualClock
@@ -26,10 +26,10 @@ private struct Machine: Sendable {
         steady.advance(by: .seconds(seconds))
     }
 
-    /// Somebody sets the clock.
+    /// Sets the clock.
     func set(_ seconds: Int64) { clock.advance(by: .seconds(seconds)) }
 
-    /// What a process that starts now believes.
+    /// The time of a process that starts now.
     func time(boot: String? = "one", spansStops: Bool = false) -> ServerTime {
         ServerTime(
             clock, steady: SteadyTime(boot: boot) { [steady] in Int64(steady.now.timeIntervalSince1970) },
@@ -112,7 +112,7 @@ struct ServerTimeTests {
             machine.set(jump)
             let next = machine.time(boot: boot)
             expectError(.clock) { try next.now(after: 0) }
-            // It goes on as soon as the clock is mended, and so does a third.
+            // The process continues as soon as the clock is right, and so does a third.
             machine.set(-jump)
             #expect(try next.now(after: Story.now) == Story.now + 60)
             try next.note()
@@ -133,7 +133,7 @@ struct ServerTimeTests {
             #expect((try? machine.time(boot: "two").now(after: 0)) != nil)
             machine.set(500 + 6 * 86_400)
             #expect((try? machine.time(boot: "two").now(after: 0)) != nil)
-            // On the same machine nobody sets the seconds since it started.
+            // On the same machine, the seconds since it started cannot be set.
             expectError(.clock) { try machine.time().now(after: 0) }
             machine.set(86_401)
             expectError(.clock) { try machine.time(boot: "two").now(after: 0) }
@@ -143,7 +143,7 @@ struct ServerTimeTests {
             resumed.follow(0)
             resumed.follow(1)
             #expect((try? resumed.now(after: 0)) != nil)
-            // A machine that ran all the time needs nobody.
+            // If the machine ran all the time, no confirmation is needed.
             machine.set(-7 * 86_400 - 1)
             machine.pass(30 * 86_400)
             #expect((try? machine.time().now(after: 0)) != nil)

@@ -26,7 +26,7 @@ struct AffectedClientsTests {
         try await world.draft { $0.formats = World.fewFormats }
     }
 
-    /// What a gate says about a content that nobody proposed.
+    /// The refusals of a gate for a content that was never proposed.
     private func refusals(_ content: Content, _ world: World) async throws -> [String] {
         let change = Change(
             id: Story.id(1), content: content, outlook: [], baseGeneration: 0, forced: [], proposer: nil,
@@ -61,7 +61,7 @@ struct AffectedClientsTests {
                 mute.contains(
                     "\(Self.list) at \(Self.label) continue to use the pins published at \(begun), until \(end)"),
                 "\(mute)")
-            // A host that nobody watches, and an app without a key.
+            // A host that is not monitored, and an app without a key.
             let stranger = try ContentHost(
                 name: "shop.example.com", certificates: content.hosts[0].certificates, keys: content.hosts[0].keys)
             let unseen = try await refusals(
@@ -150,7 +150,7 @@ struct AffectedClientsTests {
                 waiting.refusals.contains(
                     "\(Self.list) at \(Self.label) continue to use the pins published at \(try time(world.now)), until "
                         + (try time(content.end))), "\(waiting)")
-            // What is published already has the one that is shown after the canary's day, which locks nobody out.
+            // The published content already has the one shown after the canary's day, which locks no client out.
             #expect(!waiting.refusals.contains { $0.contains("\(Digest(of: world.announced.der))") })
         }
     }
@@ -182,7 +182,7 @@ struct AffectedClientsTests {
                 + "published at \(try time(first)) continue to use them until \(try time(content.end)), and others get "
                 + "nothing."
             #expect(problems.contains { $0.contains("gate of lists/bank.json") && $0.hasSuffix(words) }, "\(problems)")
-            // It is mended by a round, which signs it with the new key.
+            // A round repairs it and signs it with the new key.
             let round = try await world.publisher.renew()
             #expect(round.signed.contains("lists/bank.json") && round.problems == [], "\(round)")
             let store = try await world.certStore()

@@ -47,7 +47,7 @@ struct CanaryOutlookTests {
             #expect(refusal.gate == .outlook)
             let words = "CertStore apps with the list \(kept(world)) are locked out at api.example.com:443, next from"
             #expect(refusal.refusals.contains { $0.hasPrefix(words) }, "\(refusal)")
-            // Without the canary everybody gets it in time.
+            // Without the canary, all clients get it in time.
             #expect(try await world.propose(draft(world), forcing: [.canary]).report.isPassed)
             // Real clients agree: one that asked right before the canary's day was over holds what it has for the staleness.
             let store = try await world.certStore()

@@ -98,7 +98,7 @@ struct ChangeTests {
     func gates() async throws {
         try await World.run { world in
             try await world.publish()
-            // A format without a key, and a host that nobody looks at.
+            // A format without a key, and a host that is not monitored.
             let content = try await world.draft()
             let stranger = try Content(
                 app: world.app,
@@ -142,7 +142,7 @@ struct ChangeTests {
     @Test("Clients that hold what is replaced count: a certificate that is shown too early locks them out")
     func stale() async throws {
         try await World.run { world in
-            // Published with a backup that nobody will use.
+            // Published with a backup that will not be used.
             let spare = try world.root.leaf(names: [.dns(World.host)])
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await world.catalog.announce(
@@ -171,7 +171,7 @@ struct ChangeTests {
         try await World.run { world in
             let content = try await world.draft()
             world.clock.advance(by: .seconds(3_700))
-            // What was seen that long ago is not added to a new draft either.
+            // A new draft does not include observations of that age either.
             let late = try await world.draft().hosts[0].certificates.map(\.fingerprint)
             #expect(late == [Digest(of: world.announced.der)])
             let unknown = try #require(try await refusal(world.propose(content).report))

@@ -12,11 +12,11 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What clients of the canary, and those that read back what was published, are answered at public addresses and at the
-/// server's own: damaged documents, challenge answers and headers. A stranger gets in with none of them.
+/// Damaged documents, challenge answers and headers, for clients of the canary and those that read back publications,
+/// at public addresses and at the server's own. A stranger gets in with none of them.
 @Suite("What the server's own clients are answered, damaged", .timeLimit(.minutes(60)))
 struct ClientMutationTests {
-    /// A world that has published, and somebody who stands in the middle.
+    /// A world that has published, and a machine in the middle.
     private struct Stage {
         let world: World
         let keys: SealedKeys
@@ -50,7 +50,7 @@ struct ClientMutationTests {
                 #expect(error.words.utf8.count <= 2_000)
                 throw ServerError(.gate, expected: "a document", found: "another")
             }
-            // What is damaged may say nothing about the host, and then nobody gets in by it.
+            // A damaged document may not mention the host, and then lets in no certificate.
             let found = (try? ready.policies(host)) ?? []
             policies += found.count
             #expect(found.allSatisfy { $0.evaluate(stranger, at: world.clock.now).failure != nil })
@@ -100,7 +100,7 @@ struct ClientMutationTests {
                 let build = ClientBuild(stage.keys, asking: stage.base, provider, at: world.now)
                 do throws(ClientFailure) {
                     let ready = try await client.started(build, dialing: [stage.host])
-                    // What it takes is exactly what was signed.
+                    // It takes exactly the bytes that were signed.
                     #expect(provider.sent.isSameBody)
                     #expect(ready.refusal(of: stage.known, dialing: stage.host, at: world.clock.now) == nil)
                     #expect(ready.refusal(of: stage.stranger, dialing: stage.host, at: world.clock.now) != nil)
@@ -115,7 +115,7 @@ struct ClientMutationTests {
     }
 }
 
-/// A server whose answers somebody changes on their way: the body, the signature, or nothing.
+/// A server whose answers an attacker changes in transit: the body, the signature, or nothing.
 private final class Damaging: RemoteDataProvider {
     private static let header = "X-Cert-Pinning-Signature"
 

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Downloading what is public", .timeLimit(.minutes(3)))
 struct PublicDataProviderTests {
-    /// A web server that sends the same bytes to everybody, and what it was asked.
+    /// Runs a web server that sends the same bytes to all clients.
     private func serving(_ bytes: [UInt8], _ body: (URL) async throws -> Void) async throws {
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in

@@ -13,7 +13,7 @@ import Testing
 @testable import ServerHTTP
 @testable import ServerModel
 
-/// What other servers send over HTTP, damaged, in parts: a question gets one answer or none, and nothing is held beyond its
+/// Damaged HTTP of other servers, in parts: a question gets one answer or none, and nothing is held beyond its
 /// limits.
 @Suite("Answers of other servers, damaged on the wire")
 struct WireMutationTests {
@@ -33,10 +33,10 @@ struct WireMutationTests {
             + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
     ].map { Array($0.utf8) }
 
-    /// A connection to somebody who sends bytes.
+    /// A connection to a server that sends bytes.
     private struct Connection {
         let channel = EmbeddedChannel()
-        /// Whether somebody still read when everything was sent.
+        /// Whether the connection was still open when everything was sent.
         private(set) var wasOpen = true
 
         func begin(_ body: (ChannelPipeline.SynchronousOperations) throws -> Void) throws {
@@ -59,7 +59,7 @@ struct WireMutationTests {
         }
     }
 
-    /// What became of a promise.
+    /// The results of a promise.
     private final class Outcomes<Value: Sendable>: Sendable {
         private let results = Mutex<[Result<Value, any Error>]>([])
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PinPublication
 
-/// What answers to challenges say beside fingerprints, from the operator's files to the answer.
+/// Parts of challenge answers other than fingerprints, from the operator's files to the answer.
 @Suite("The command, for answers to challenges", .timeLimit(.minutes(5)))
 struct AnswersCommandTests {
     private static let challenge = "X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="
@@ -54,7 +54,7 @@ struct AnswersCommandTests {
         try await withFolder { folder in
             let desk = try CommandTests.Desk(in: folder)
             try await desk.makeEmptyServer()
-            // The usual ports may be somebody else's on this machine.
+            // Another program on this machine may have the usual ports.
             let server = try ServingProcess(
                 [ServerProgram.url.path, "serve", "--data", desk.data],
                 environment: [

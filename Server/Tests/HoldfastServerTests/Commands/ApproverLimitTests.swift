@@ -63,7 +63,7 @@ struct ApproverLimitTests {
             let list = try await desk.run("approvers", "--data", desk.data)
             let lines = list.split(separator: "\n").filter { $0.contains("only") }
             #expect(lines.count == 1 && lines[0].hasPrefix("  carol  ") && lines[0].hasSuffix("  only for games, shop"))
-            // What is proposed without a word about it keeps it.
+            // A proposal that does not mention the limit keeps it.
             _ = try await propose(desk, ["--number", "1"], to: "again.txt")
             let again = try String(contentsOf: folder.appending(path: "again.txt"), encoding: .utf8)
             #expect(again.contains(" games,shop\n") && again.contains("holdfast-approvers-v3\n"))

@@ -50,7 +50,7 @@ struct CommandSecretLeakTests {
         }
     }
 
-    /// What a command says; one that serves is asked to stop once it does.
+    /// The output of a command. A command that serves is stopped once it does.
     private func answer(to arguments: [String], _ desk: Desk) async throws -> String {
         guard arguments.first == "serve" else { return try await desk.run(anyStatus: arguments) }
         let ports = ["listen", "admin-listen"].filter { !arguments.contains("--\($0)") }
@@ -80,7 +80,7 @@ struct CommandSecretLeakTests {
             let text = Array(try #require(secret.split(separator: 0x20).last).dropLast())
             var scanner = Scanner()
             scanner.add(try #require(Base64.decode(text)))
-            // The number of the private key, and the Base64 of the file that nobody else has.
+            // The number of the private key, and the part of its Base64 that no other key has.
             let der = try #require(
                 Base64.decode(Array(key.pem.utf8.split(separator: 0x0A).dropFirst().dropLast().joined())))
             scanner.add(Array(der[36..<68]))
@@ -108,7 +108,7 @@ struct CommandSecretLeakTests {
                 }
             }
             #expect(answers >= places.count)
-            // What was written, but for copies of what was given.
+            // The written files, except for copies of the given one.
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !known.contains(name) {
                 guard name != "given", let data = try? Data(contentsOf: folder.appending(path: name)) else { continue }
                 #expect(!scanner.finds(in: Array(data)), "\(name)")

@@ -23,7 +23,7 @@ struct CommandTests {
         let shown: TestCertificate
         let next: TestCertificate
         let clock = SystemWallClock()
-        /// What `init` is told about the database.
+        /// Arguments of `init` about the database.
         let database: [String]
 
         var data: String { path("data") }
@@ -230,7 +230,7 @@ struct CommandTests {
                 func see(_ arguments: String..., status: Int32 = 0) async throws -> String {
                     try await desk.run(["host", "see", "bank", "--data", desk.data] + arguments, status: status)
                 }
-                // The name resolves to nothing on this machine, and loopback is nobody's to ask for.
+                // The name resolves to nothing on this machine, and loopback may not be probed.
                 #expect(try await see(status: 1).contains("\(World.host):\(server.port)\n  "))
                 let label = "\(World.host):\(server.port)"
                 _ = try await desk.run(

@@ -7,12 +7,12 @@ import Testing
 @testable import ServerImport
 @testable import ServerModel
 
-/// What the command prints for programs.
+/// The command's output for programs.
 @Suite("The command with --json", .timeLimit(.minutes(5)))
 struct JSONAnswerTests {
     private typealias Desk = CommandTests.Desk
 
-    /// What these tests read of an object that a verb prints.
+    /// The members that these tests read of an object that a verb prints.
     private struct Answer: Decodable {
         struct Finding: Decodable {
             let isFault: Bool
@@ -51,7 +51,7 @@ struct JSONAnswerTests {
         let apps: [App]?
     }
 
-    /// What a verb prints, object by object. Everything else that it says is on standard error, and makes it fail.
+    /// The objects that a verb prints. Everything else that it prints is on standard error, and makes it fail.
     private func answers(
         _ desk: Desk, _ arguments: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [Answer] {

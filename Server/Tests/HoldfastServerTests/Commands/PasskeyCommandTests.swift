@@ -21,7 +21,7 @@ struct PasskeyCommandTests {
         return value
     }
 
-    /// Somebody is invited by two approvers, and makes a passkey with the link.
+    /// Two approvers invite a person, who makes a passkey with the link.
     private func register(_ passkey: SoftPasskey, _ purpose: String, on desk: Desk) async throws -> RegisteredPasskey {
         let name = "\(purpose).txt"
         let said = try await desk.run(

@@ -156,7 +156,7 @@ struct ProcedureTests {
     @Test("A server that was forgotten until its certificate expired is named, until it shows another one")
     func expired() async throws {
         try await run(daysAgo: 100) { desk, _ in
-            // Nobody ran it in the meantime.
+            // It did not run in the meantime.
             _ = try await desk.run("holdfast-server resume --clock --data /srv/pins")
             try await desk.work { open in
                 try await desk.see(desk.next, on: open)
@@ -166,7 +166,7 @@ struct ProcedureTests {
             #expect(said[0].contains("at 192.0.2.2:443 presents a certificate that expired"), "\(said)")
             #expect(said[0].contains("this server was forgotten"), "\(said)")
             try await desk.work { try await desk.see(desk.next, at: "192.0.2.2:443", on: $0) }
-            // What else status says depends on the age of what is published, and on nothing that is shown.
+            // The rest of the status depends on the age of the published documents, not on what hosts present.
             let answer = try await desk.run("holdfast-server status --data /srv/pins --json || true")
             #expect(answer.contains(#""expiredServers":[]"#), "\(answer)")
         }
@@ -182,7 +182,7 @@ struct ProcedureTests {
             let phone = try desk.phone(keeping: InMemoryDataStore())
             _ = try await phone.update(mode: .forced)
             let lapsed = try await desk.work(at: clock) { try await desk.propose(on: $0) }
-            // Nobody came, and nothing else happened but what an owner announced.
+            // No approver came, and nothing else happened except an owner's announcement.
             clock.advance(by: .seconds(4 * 86_400))
             try await desk.work(at: clock) { try await desk.announce(desk.next, on: $0) }
             try await desk.work { try await desk.see(desk.shown, on: $0) }

@@ -18,7 +18,7 @@ struct ReadmePasskeyTests {
         try Manual("docs/server/people.md").block("run: \(name)").commands
     }
 
-    /// Runs a command as everybody who types it.
+    /// Runs a command as each person who types it.
     private func run(_ command: Manual.Command, _ desk: ManualDesk, _ change: (String) -> String = { $0 }) async throws
         -> String
     {

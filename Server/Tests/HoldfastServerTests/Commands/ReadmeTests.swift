@@ -22,7 +22,7 @@ struct ReadmeTests {
         return try names.flatMap { try manual.block("run: \($0)").commands }
     }
 
-    /// What each says, by how it begins: the first that fits.
+    /// Expected outputs, by the beginning of the command: the first that fits.
     private static let answers = [
         ("holdfastctl keygen", ""), ("holdfast-server genesis", "With 3 approvers of whom 2 must agree"),
         ("holdfast-server sign", "These 3 people approve from now on, 2 for each change?"),
@@ -69,7 +69,7 @@ struct ReadmeTests {
                     if command.text.contains("change propose") {
                         desk.change = String(output.prefix { $0 != "\n" }.dropFirst("change ".count))
                     } else if command.text.contains("app key") {
-                        // What it says about the clients of the key before comes after it.
+                        // The output about the clients of the old key comes after it.
                         desk.publicKey = String(output.prefix { $0 != "\n" })
                     }
                 }

@@ -14,7 +14,7 @@ import Testing
 /// compared.
 @Suite("The reference of the server is what the code has", .timeLimit(.minutes(2)))
 struct ReferenceTests {
-    /// What `--experimental-dump-help` prints.
+    /// The output of `--experimental-dump-help`.
     private struct Help: Decodable { let command: Verb }
 
     private struct Verb: Decodable {

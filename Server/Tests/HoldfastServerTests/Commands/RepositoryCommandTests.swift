@@ -60,7 +60,7 @@ struct RepositoryCommandTests {
             #expect(try await run("app", "repository", "export", "bank", "--output", "all").contains("enough"))
             #expect(FileManager.default.fileExists(atPath: desk.path("all/public/bundle.json")))
 
-            // Somebody may have the server's keys.
+            // An attacker may have the server's keys.
             #expect(try await run("app", "repository", "publish", "bank", status: 3).contains("app repository rotate"))
             let rotated = try await run("app", "repository", "rotate", "bank", "--output", "next-root")
             #expect(rotated.contains("timestamp: key ") && rotated.contains("no longer signs"), "\(rotated)")

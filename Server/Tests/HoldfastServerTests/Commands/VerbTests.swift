@@ -7,7 +7,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What holds for every verb that the program names in its own description, and what each says about wrong values.
+/// Rules for every verb that the program names in its own description, and messages about wrong values.
 @Suite("Every verb of the command", .timeLimit(.minutes(10)))
 struct VerbTests {
     private typealias Desk = CommandTests.Desk
@@ -31,7 +31,7 @@ struct VerbTests {
         _ = try await desk.run("publish", change, "--data", desk.data)
     }
 
-    /// What is in the folder of the server, file by file; nothing of what SQLite keeps for itself.
+    /// The files in the folder of the server, without those that SQLite keeps for itself.
     private func content(of desk: Desk) throws -> [String: Data] {
         var content: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: desk.data)
@@ -113,7 +113,7 @@ struct VerbTests {
             try await refuses(["app", "add", "!", "--anchors", "roots.pem"], 2, "of app", "letters, digits")
             try await refuses(["app", "add", "shop", "--anchors", "missing.pem"], 2, "missing.pem")
             try await refuses(["app", "add", "shop", "--anchors", "hello.txt"], 2, "hello.txt", "no certificate")
-            // Half of a file would lack a certificate, and nobody would say so.
+            // A truncated file is refused: a certificate would be missing without an error.
             let roots = try Data(contentsOf: folder.appending(path: "roots.pem"))
             try (roots + roots.prefix(roots.count / 2)).write(to: folder.appending(path: "half.pem"))
             try await refuses(["app", "add", "shop", "--anchors", "half.pem"], 2, "half.pem", "the end of the file")
@@ -322,7 +322,7 @@ struct VerbTests {
     func interrupted(_ signal: Int32) async throws {
         try await withFolder { folder in
             let (desk, change) = try await makeDesk(in: folder)
-            // A pipe that nobody writes to, so that the question stays open.
+            // A pipe without a writer, so that the question stays open.
             let line =
                 "mkfifo answers; exec 3<>answers; exec \(ServerProgram.url.path) approve \(change) --data \(desk.data) "
                 + "--key alice.pem <&3 3<&-"

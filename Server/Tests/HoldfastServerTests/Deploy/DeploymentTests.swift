@@ -98,11 +98,11 @@ struct DeploymentTests {
         #expect(unit.split(separator: "\n").contains("LimitCORE=0"))
     }
 
-    /// What the image's packages are for: a library that is compiled against, and the one that a program with it needs.
+    /// The image's packages: a library to compile against, and the one that a program with it needs.
     private static let libraries: [String: (package: String, library: String)] = [
         "libsqlite3-dev": ("libsqlite3-0", "libsqlite3.so.0"), "zlib1g-dev": ("zlib1g", "libz.so.1"),
     ]
-    /// What the program loads when a database is named.
+    /// The library that the program loads when a database is named.
     private static let loaded = "libpq5"
 
     @Test("The image has a library for each that the manifest names, and builders are told the same")
@@ -115,7 +115,7 @@ struct DeploymentTests {
             $0.1.split(separator: " ").map(String.init)
         }
         #expect(Set(Self.libraries.values.map(\.package) + [Self.loaded]).isSubset(of: packages), "\(packages)")
-        // CI and whoever installs without an image need the same.
+        // CI and people who install without an image need the same.
         for text in [try Self.text(of: "scripts/foreign-programs"), try Self.readme] {
             #expect((named + [Self.loaded]).allSatisfy { text.contains($0) })
         }

@@ -13,7 +13,7 @@ import Testing
 /// TakingOverFilesTests publish what they take over, and have clients follow.
 @Suite("Taking over files, as docs/server/operating.md has it", .timeLimit(.minutes(10)))
 struct ImportReadmeTests {
-    /// What there is to take over, where the lines look for it.
+    /// Writes the files to take over, where the commands look for them.
     private func write(_ desk: CommandTests.Desk) throws -> (trust: TrustServerKey, list: SigningKey) {
         let trust = try TrustServerKey(customer: "old", kind: .p256, at: desk.clock.now)
         // A document of now may be of a second that has not begun for the program.

@@ -85,7 +85,7 @@ struct RepositoryTakingOverTests {
             for approver in [Approver.alice, .bob] {
                 try await site.open.catalog.add(try approver.says(.approve, subject, until: site.now + 86_400))
             }
-            // Nobody is served anything of it before.
+            // Nothing of it is served before.
             try await publisher.follow()
             #expect(!publisher.live.current.documents.keys.contains { $0.hasPrefix("repo/") })
             #expect(try publisher.folder.read("repo/moved/metadata/1.root.json") == nil)
@@ -156,7 +156,7 @@ struct RepositoryTakingOverTests {
             try await installedAppsFollow()
             let first = try #require(try await world.catalog.repository(of: name).state().live?.timestamp.version)
             #expect(first == version + 1)
-            // What was taken over is history now, and nothing beside it.
+            // The imported repository is history now, and the draft is empty.
             #expect(try await world.catalog.repository(of: name).draft() == .empty)
 
             try await world.pass(2 * 86_400)
@@ -390,7 +390,7 @@ struct RepositoryTakingOverTests {
                         try await desk.watch()
                         continue
                     }
-                    // The keys of this desk have no password, and nobody is there to be asked.
+                    // The keys of this desk have no password, and no person answers a question.
                     if let index = words.firstIndex(of: "--password-file") {
                         words.replaceSubrange(index...(index + 1), with: ["--yes"])
                     }

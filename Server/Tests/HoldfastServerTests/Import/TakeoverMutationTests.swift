@@ -9,7 +9,7 @@ import Testing
 @testable import ServerImport
 @testable import ServerModel
 
-/// What other servers and people's files have, damaged, as `import` reads it; and the files of a listener. Tables have
+/// Damaged files of other servers and people, as `import` reads them; and the files of a listener. Tables have
 /// campaigns of their own.
 @Suite("Files of others, damaged", .timeLimit(.minutes(60)))
 struct TakeoverMutationTests {

@@ -13,7 +13,7 @@ import Testing
 @testable import ServerImport
 @testable import ServerModel
 
-/// What smaller servers have: folders of a trust server, signed lists and pin files.
+/// The data of smaller servers: folders of a trust server, signed lists and pin files.
 @Suite("Taking over folders and files")
 struct TakingOverFilesTests {
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -44,7 +44,7 @@ struct TakingOverTests {
             server.takeover(at: world.now), rules(world, since: since), isRehearsal: isRehearsal, using: &generator)
     }
 
-    /// The host is seen, and people approve what is proposed anew, with an outlook.
+    /// The host is seen, and people approve the new proposal, with an outlook.
     private func approve(_ proposal: Publisher.Proposal, _ app: AppName, _ world: World) async throws -> RandomID {
         try await world.see(world.shown, of: app)
         var generator = SystemRandomNumberGenerator()
@@ -67,7 +67,7 @@ struct TakingOverTests {
             secureDataStore: storage, remoteDataProvider: provider, clock: world.clock, logger: Self.silent)
     }
 
-    /// What the old server answers.
+    /// The answers of the old server.
     private struct OldProvider: RemoteDataProvider {
         let key: SigningKey
         let entries: [FingerprintEntry]

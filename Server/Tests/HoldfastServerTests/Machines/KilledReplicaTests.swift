@@ -18,7 +18,7 @@ private let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ??
     "serve on several machines, killed", .besidePostgres, .timeLimit(.minutes(kills > 8 ? 60 : 10)),
     .needs(.postgreSQL))
 struct KilledReplicaTests {
-    /// What people were told is done.
+    /// Results that were reported as done.
     private struct Acknowledged {
         var generation: Int64
         var tokens: Set<String> = []
@@ -74,7 +74,7 @@ struct KilledReplicaTests {
         if let publishing, await publishing.status() == 0 {
             done.generation = max(done.generation, try replicated.generation(in: publishing.text))
         }
-        // The others need nobody for it.
+        // The others need no help for it.
         try await replicated.follow()
         _ = try await site.open.catalog.now()
         let ledger = site.open.catalog.ledger
@@ -86,13 +86,13 @@ struct KilledReplicaTests {
         try await replicated.follow([victim])
     }
 
-    /// Everything is as if nobody had died.
+    /// Everything is as before the kills.
     private func expectWhole(_ replicated: ReplicaSite) async throws {
         let change = try await replicated.approvedChange(until: 89)
         try await replicated.publish(change, on: replicated.replicas[0])
         try await replicated.follow()
         for replica in replicated.replicas {
-            // Whoever was killed had a minute for what it was carrying.
+            // A killed machine's deliveries stay reserved for a minute.
             try await eventually("machine \(replica.number) is whole") {
                 try await replicated.faults(on: replica).isEmpty
             }

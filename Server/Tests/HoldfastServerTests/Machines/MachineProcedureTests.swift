@@ -8,7 +8,7 @@ import Testing
 @testable import ServerImport
 @testable import ServerStore
 
-/// What `docs/server/machines.md` says about several machines, as it stands there.
+/// The procedures of `docs/server/machines.md`, as they are written there.
 @Suite(
     "Several machines, as docs/server/machines.md has them", .besidePostgres, .timeLimit(.minutes(5)),
     .needs(.holdfastctl, .postgreSQL, .program("nginx")))
@@ -26,7 +26,7 @@ struct MachineProcedureTests {
                 at: base.appending(path: folder), withIntermediateDirectories: true)
         }
         for command in try Manual.procedures().block("run: \(name)").commands {
-            // What a page calls by absolute paths is below the folder of the test; a machine has its own.
+            // Absolute paths of a page are below the folder of the test; a machine has its own.
             let own = command.text.replacing("/srv/", with: "\(base.path)@srv/")
                 .replacing("/etc/holdfast/", with: "\(base.path)@etc/holdfast/")
             let fitted = desk.fitted(own).replacing("@srv/", with: "/srv/").replacing(
@@ -50,7 +50,7 @@ struct MachineProcedureTests {
             ["--no-watch", "--behind-proxy", "127.0.0.1/32"])
     }
 
-    /// Makes other machines of the first, as whoever reads the page.
+    /// Makes other machines of the first, as a reader of the page does.
     private func machines(_ desk: ManualDesk) async throws -> [Replica] {
         for number in 2...3 {
             try? FileManager.default.removeItem(at: base(number, desk).appending(path: "srv/pins"))
@@ -92,7 +92,7 @@ struct MachineProcedureTests {
             try await BalancingNginx.with(all.map(\.port)) { port in
                 #expect(try await desk.letsIn(from: port))
                 #expect(try await RawClient(port: port).get("/health/ready").status == 200)
-                // Two of three are gone: nobody else knows where the other one is.
+                // Two of three are gone, and clients cannot know where the third is.
                 for machine in all[..<2] { await machine.kill() }
                 #expect(try await desk.letsIn(from: port))
                 for machine in all[..<2] { try await machine.start() }

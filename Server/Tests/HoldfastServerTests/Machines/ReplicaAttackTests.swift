@@ -8,7 +8,7 @@ import Testing
 @testable import ServerHTTP
 @testable import ServerStore
 
-/// Somebody writes to the database while three machines work on it.
+/// An attacker writes to the database while three machines work on it.
 @Suite(
     "An attacker in the database of several machines", .besidePostgres, .timeLimit(.minutes(60)),
     .needs(.postgreSQL))
@@ -43,7 +43,7 @@ struct ReplicaAttackTests {
                     replicated.replicas[number % 3], replicated.replicas[(number + 1) % 3]
                 )
                 let isTaken = try await attack.with(write) {
-                    // One machine reads everything anew, one is told to publish, and one goes on as it was.
+                    // One machine reads everything again, one is asked to publish, and one continues as before.
                     await fresh.kill()
                     try await fresh.start(isWhole: false)
                     try await attack.publish(on: other, "\(write)")
@@ -79,7 +79,7 @@ struct ReplicaAttackTests {
             try await replicated.follow()
             try await replicated.everybodyFollows(replicated.replicas[0].port, from: replicated.replicas[0])
             let attack = try await ReplicaAttack(replicated, database)
-            // Whatever the state says, and with an approval of somebody else.
+            // With any state, and with an approval by another identity.
             try attack.run("UPDATE change SET state = 'approved'")
             try attack.run(
                 """
@@ -118,7 +118,7 @@ struct ReplicaAttackTests {
 
             let counts = replicated.replicas.map { $0.text.utf8.count }
             try await postgres.run(String(contentsOf: dump, encoding: .utf8), in: name)
-            // One starts anew and finds it, the others notice it as they work.
+            // One restarts and finds it, the others notice it as they work.
             await replicated.replicas[0].kill()
             let again = try await replicated.replicas[0].start(isWhole: false)
             for (replica, count) in zip(replicated.replicas, [0] + counts.dropFirst()) {

@@ -40,8 +40,8 @@ struct ReplicaClockTests {
             #expect(try await length(replicated) == count)
             #expect(try await replicated.publish(change, on: good) == 2)
 
-            // What others have published they serve as well, and challenges they do not answer. Timers stand still under
-            // faketime, so each is started anew.
+            // They also serve documents of others, and do not answer challenges. Timers stand still under
+            // faketime, so each is started again.
             let newest = try await replicated.newest()
             for (replica, shift) in [(ahead, "+366d"), (slightly, "+120s")] {
                 await replica.kill()

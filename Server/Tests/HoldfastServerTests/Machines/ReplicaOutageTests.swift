@@ -91,7 +91,7 @@ struct ReplicaOutageTests {
                 #expect(answer.status == 200, "\(answer.text)")
             }
             if fault == .closed {
-                // What it was asked to do meanwhile it did not do, and says so.
+                // It did not execute a command from that time, and reports this.
                 let own = try await replicated.approvedChange(until: 160)
                 let (status, output) = try await far.command(
                     "publish", "\(own)", "--database",

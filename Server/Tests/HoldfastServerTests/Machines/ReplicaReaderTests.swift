@@ -18,7 +18,7 @@ struct ReplicaReaderTests {
             "repo/bank/bundle.json", "repo/bank/metadata/timestamp.json",
         ]
 
-    /// Publishes again and again while everybody asks.
+    /// Publishes again and again while all clients ask.
     private func run(
         by choice: BalancingNginx.Choice,
         _ body: (ReplicaSite, BalancedPhones) async throws -> Void
@@ -58,16 +58,16 @@ struct ReplicaReaderTests {
                 try await replicated.publish(change, on: replicated.replicas[round])
                 try await replicated.follow()
             }
-            // While all are there, nobody is refused anything.
+            // While all machines run, no request is refused.
             #expect(phones.refusals == [])
-            // Whoever answers them now dies.
+            // Kills the machines that answer them.
             for replica in replicated.replicas[1...] {
                 let refusals = phones.refusals.count
                 await replica.kill()
                 let count = phones.count
                 try await eventually("they go on asking") { phones.count >= count + 2 * phones.formats }
-                // Two are left. Where little else gets a turn, nginx may find that neither answers in time, which each app
-                // is told once at most: nginx asks all of them again then.
+                // Two are left. If little else gets a turn, nginx may find that neither answers in time. Each app gets
+                // this error once at most: nginx then asks all of them again.
                 let found = phones.refusals.dropFirst(refusals)
                 #expect(found.allSatisfy { $0.contains("found 502") } && found.count <= phones.formats, "\(found)")
                 try await replica.start()

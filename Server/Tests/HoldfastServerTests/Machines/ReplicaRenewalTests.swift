@@ -26,7 +26,7 @@ struct ReplicaRenewalTests {
         let host: CatalogHost
         let holders = RepositoryHolders()
         let anchor: [UInt8]
-        /// What lies in a safe, for the day on which another must be replaced at once.
+        /// The certificate in a safe, for the day on which another must be replaced at once.
         let spare: TestCertificate
 
         init(_ site: ServeSite, _ acme: ACMEHost) async throws {

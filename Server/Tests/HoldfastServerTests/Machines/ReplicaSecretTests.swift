@@ -16,7 +16,7 @@ import Testing
 struct ReplicaSecretTests {
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
 
-    /// What a machine has where its secret should be.
+    /// The faulty secret of a machine: another one, or none.
     enum Mistake: CaseIterable, Sendable {
         case another, none
     }
@@ -80,7 +80,7 @@ struct ReplicaSecretTests {
             #expect(try await replicated.publish(second, on: replicated.replicas[1]) == 2)
             try await replicated.follow()
             try await isSound(replicated)
-            // It takes nothing that it cannot check, and goes on with what it has.
+            // It takes nothing that it cannot check, and continues to use its documents.
             #expect(await current.digest(of: "lists/bank.json") == known["lists/bank.json"])
             let publishing = try await current.command(
                 "publish", "\(try await replicated.approvedChange(until: 160))")
@@ -105,7 +105,7 @@ struct ReplicaSecretTests {
         }
     }
 
-    /// What serves without the secret of the others cannot write.
+    /// A machine that serves without the secret of the others cannot write.
     private func writesNothing(_ machine: Replica, _ site: ServeSite) async throws {
         let open = try await machine.server.open(clock: site.clock)
         open.catalog.serve()

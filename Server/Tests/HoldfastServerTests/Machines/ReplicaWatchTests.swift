@@ -118,7 +118,7 @@ struct ReplicaWatchTests {
                         try await everyHostIsSeen(round, notes)
                         if isKilled { try await victim.start() } else { victim.running?.signal(SIGCONT) }
                     }
-                    // What came too late was thrown away, and whoever came back goes on with the rest.
+                    // Late results were discarded, and a machine that came back continues with the rest.
                     for other in replicated.replicas[1...] { await other.stop() }
                     try await notes.passInterval(5)
                     try await everyHostIsSeen(5, notes)

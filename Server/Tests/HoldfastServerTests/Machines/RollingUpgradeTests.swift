@@ -61,7 +61,7 @@ struct RollingUpgradeTests {
             for replica in replicated.replicas {
                 #expect(await replica.digest(of: "lists/bank.json") == known["lists/bank.json"])
             }
-            // What was approved before the upgrade still is.
+            // Changes that were approved before the upgrade still are.
             #expect(try await replicated.publish(waiting, on: replicated.replicas[2]) == 2)
             try await replicated.follow()
             for replica in replicated.replicas {
@@ -71,7 +71,7 @@ struct RollingUpgradeTests {
         }
     }
 
-    /// What a newer program adds.
+    /// The steps of a newer program.
     private static let newer = PostgreSQLMigrations(
         known: PostgreSQLMigrations.newest.known + [
             PostgreSQLMigrations.Step(
@@ -137,14 +137,14 @@ struct RollingUpgradeTests {
                 try #require(replica.running?.isRunning == true, "\(replica.text.suffix(2_000))")
                 try await replicated.everybodyFollows(replica.port, from: replica)
             }
-            // What machines sign as they start anew is written here by nobody but this test.
+            // Only this test writes here the documents that machines sign as they restart.
             try await eventually("the newer one is whole") {
                 _ = try await catalog.now()
                 guard try await newer.deliver().problems == [] else { return false }
                 return try await !newer.examine().contains { $0.isFault }
             }
 
-            // Whoever starts the older program now has to be upgraded as well, and serves meanwhile.
+            // An older program that starts now has to be upgraded as well, and serves meanwhile.
             await replicated.replicas[0].kill()
             let again = try await replicated.replicas[0].start(isWhole: false)
             try await again.says("newerDatabase")

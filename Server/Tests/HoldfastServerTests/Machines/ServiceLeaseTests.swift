@@ -8,7 +8,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What one machine at a time does.
+/// Tasks that one machine does at a time.
 @Suite("What one machine at a time does", .besidePostgres, .timeLimit(.minutes(5)))
 struct ServiceLeaseTests {
     private func lease(
@@ -136,7 +136,7 @@ struct ServiceLeaseTests {
         if count > 0 {
             for await _ in target.calls.stream where target.told.withLock({ $0.count }) >= count { break }
         } else {
-            // What was there before anybody listened is kept as told.
+            // Notices from before the first delivery are recorded as sent.
             while try await engine.read({ session throws(ServerError) in
                 try session.run("SELECT 1 FROM notice_told LIMIT 1")
             }).isEmpty {}
@@ -158,7 +158,7 @@ struct ServiceLeaseTests {
             #expect(try await tell([old] + first, 3, on: engine) == first.map(\.id))
             let (news, alarm) = (Self.notice(4), Self.notice(5, .alarm))
             #expect(try await tell([old] + first + [news, alarm], 2, on: engine) == [news.id, alarm.id])
-            // What is no news anymore is forgotten, so that the table does not grow.
+            // Obsolete notices are deleted, so that the table does not grow.
             #expect(try await tell([old, alarm, Self.notice(6)], 1, on: engine) == [Self.notice(6).id])
             let count = try await engine.read { session throws(ServerError) in
                 try session.run("SELECT count(*) FROM notice_told")[0].integer(0)

@@ -125,7 +125,7 @@ struct SharedAuditTests {
                 await expectError(.brokenChain) { try await world.working(on: machine) { _ in } }
             }
             try await behindKnows(behind, before, world)
-            // Who saw no more cannot know, and what it writes is refused by the others.
+            // A machine that saw no more cannot know, and the others refuse what it writes.
             try await world.working(on: behind) { try await add("evil.example.com", $0.catalog, world) }
             for machine in [world.server, second] {
                 await expectError(.brokenChain) { try await world.working(on: machine) { _ in } }
@@ -236,7 +236,7 @@ struct SharedAuditTests {
                 try await world.catalog.signHead()
                 #expect(try await world.catalog.headDoubt() == nil)
                 #expect(try await other.catalog.hosts(of: world.app).count == 2)
-                // Nobody without the secret takes what others write.
+                // Without the secret, no machine takes entries of others.
                 try await add("m.example.com", other.catalog, world)
                 let refusal = await expectError(.secretFile) { try await world.working(on: mute) { _ in } }
                 #expect(refusal?.remedy.contains("Copy the secret file") == true)

@@ -9,7 +9,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What becomes of the file and of the row that say where the audit ends, when something does not go as usual.
+/// The file and the row that record the end of the audit, when something does not go as usual.
 @Suite(
     "The head of several machines", .besidePostgres, .timeLimit(.minutes(5)),
     .needs(.postgreSQL))
@@ -29,7 +29,7 @@ struct SharedHeadTests {
             try await add(world)
             let (next, after) = (world.catalog.ledger.chain.head, try await State(world.engine))
             try await before.restore(world.engine)
-            // Whoever reads meanwhile sees neither the entry nor whether it comes.
+            // A machine that reads meanwhile sees neither the entry nor whether it comes.
             try second.head.write(head, next: next)
             try await world.working(on: second) { #expect($0.catalog.ledger.chain.head == head) }
             #expect(try second.head.heads() == [head, next])

@@ -10,7 +10,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What several machines sign and publish at once, and what each has in its folder.
+/// Signing and publishing by several machines at once, and the folder of each.
 @Suite(
     "Publishing by several machines", .besidePostgres, .timeLimit(.minutes(5)),
     .needs(.postgreSQL))
@@ -129,7 +129,7 @@ struct SharedPublishingTests {
                 #expect(try second.publicFolder.read(Self.trust) != newest)
                 #expect(try await other.publisher.deliver().problems == [])
                 try isSame()
-                // What this machine has written itself already is newer than what it was about to write.
+                // The file that this machine has written already is newer than the one that it was about to write.
                 let current = try #require(version(Self.trust, other.catalog, world))
                 try second.publicFolder.write([1], at: Self.trust, version: current + 1)
                 let fresh = Publisher(other.catalog, folder: second.publicFolder, secret: nil)
@@ -196,7 +196,7 @@ struct SharedPublishingTests {
                 #expect(try await other.publisher.mendFolder() == Publisher.Delivery())
                 let document = try other.publisher.folder.read(path)
                 #expect(document != nil)
-                // Whoever changes it there is told.
+                // A change in the folder is reported.
                 try Data("else".utf8).write(to: other.publisher.folder.url.appending(path: path))
                 #expect(try await other.publisher.mendFolder().confirmed == [path])
                 #expect(try other.publisher.folder.read(path) == document)

@@ -10,7 +10,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What several machines sign again of a repository, and in which order their folders get it.
+/// Files of a repository that several machines sign again, and their order in the folders.
 @Suite(
     "Repositories of several machines", .besidePostgres, .timeLimit(.minutes(5)),
     .needs(.postgreSQL))

@@ -40,7 +40,7 @@ struct StoppedPublisherTests {
                 let first = try await approved(180, replicated)
                 var command: ServingProcess?
                 if byCommand {
-                    // Nobody but the command is there to upload.
+                    // Only the command is there to upload.
                     command = try replicated.replicas[0].starting("publish", "\(first)")
                 } else {
                     try await replicated.site.open.publisher.publish(first)

@@ -119,7 +119,7 @@ struct NoticeDeliveryTests {
             to: target, remembering: NoticeFile(url: nil), counters: counters, logger: Self.quiet)
         delivery.offer(notices)
         #expect(counters.counts["webhook"]?.waiting == NoticeDelivery.capacity)
-        // While nobody listened, all but the last ones were settled.
+        // Before the first delivery, all but the last ones were settled.
         delivery.offer(Array(notices.suffix(50)))
         #expect(counters.counts["webhook"]?.waiting == 50)
         let run = Task { await delivery.run() }

@@ -139,7 +139,7 @@ struct NoticeFinderTests {
             #expect(Set(abouts) == ["failures", "certificates"])
             let said = both.map { String(decoding: $0.bytes, as: UTF8.self).lowercased() }.joined()
             #expect(!said.contains("evil") && !said.contains("\(Digest(of: machine.der))"), "\(said)")
-            // Forged successes end it and forged failures begin it again, and nobody is told another time.
+            // Forged successes end it and forged failures begin it again, without another notice.
             for kind in ["ok", "tls.cert.pinned_key_not_in_cert_chain"] {
                 let more = #", "document-version": "evil""#
                 try desk.count((0..<300).map { _ in ReportDesk.networkError(kind, fraction: "0.0001", more: more) })

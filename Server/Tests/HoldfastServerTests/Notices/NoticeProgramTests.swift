@@ -53,7 +53,7 @@ struct NoticeProgramTests {
     @Test("A program that hangs is ended with everything that it started, and what it leaves behind ends with it")
     func hanging() async throws {
         try await withFolder { folder in
-            // A child keeps the lock as long as it lives; the test gets it when nobody has it anymore.
+            // A child keeps the lock as long as it lives; the test gets it when no process has it anymore.
             let lock = folder.appending(path: "lock")
             try Data().write(to: lock)
             func isFree() -> Bool {

@@ -51,7 +51,7 @@ struct NoticeServiceTests {
                 try await everybodyKnows("\(alarm)")
                 try await site.open.publisher.publish(change)
                 try await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
-                // It is news still when the server starts again, and was told already.
+                // After a restart it is still news, but was sent already.
                 let open = try await site.approvedChange(until: 170)
                 try await everybodyKnows("\(open)")
                 #expect(await server.stop() == 0)

@@ -37,7 +37,7 @@ struct AppPageTests {
             #expect(ending?.text("ends") == "in 10 days" && ending?.text("endRank") == "warn")
             #expect(ending?.text("pinned") == "no pin" && ending?.text("pinRank") == "bad")
             #expect(shown[places[3]]?.text("failure") == "no answer")
-            // What nobody has looked at within the hour, and what has ended.
+            // Hosts without a probe within the hour, and certificates that have ended.
             world.clock.advance(by: .seconds(11 * 86_400))
             let later = PageValue.record(try await PageDesk(world).made("/apps/bank").content)
             let old = later["hosts"]?.values.first?["shown"]?.values.first { $0.text("place") == places[2] }

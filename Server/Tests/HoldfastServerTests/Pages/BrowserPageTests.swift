@@ -11,7 +11,7 @@ import Testing
 @testable import ServerStore
 @testable import ServerWeb
 
-/// Every page in a real browser, with what browsers are told about it. `scripts/lib/screenshots` keeps the pictures.
+/// Every page in a real browser, with its headers. `scripts/lib/screenshots` keeps the pictures.
 @Suite(
     "Pages in Chromium", .needs(.browser),
     .timeLimit(.minutes(10)))
@@ -44,12 +44,12 @@ struct BrowserPageTests {
         }
     }
 
-    /// What a picture of a form is called.
+    /// The name of a picture of a form.
     private static func name(_ address: String) -> String {
         String(address.dropFirst().prefix { $0 != "?" }).replacing("/", with: "-").replacing("-bank", with: "")
     }
 
-    /// Each form as somebody finds it, and one as they get it back.
+    /// Each form as a visitor finds it, and one as they get it back.
     private static func forms(_ desk: PageDesk) async throws -> [(address: String, answer: ListenerAnswer)] {
         var forms: [(address: String, answer: ListenerAnswer)] = []
         for address in PageDesk.forms { forms.append((address, try #require(await desk.ask(address)))) }

@@ -16,7 +16,7 @@ import Testing
 
 @Suite("What loads of a change's page cost", .timeLimit(.minutes(10)))
 struct ChangeLoadTests {
-    /// What was run, how many rows came back, and how often everything that an app has was read.
+    /// Number of queries, of returned rows, and of reads of everything that an app has.
     private struct Cost: Equatable {
         let queries: Int
         let rows: Int
@@ -127,7 +127,7 @@ struct ChangeLoadTests {
                 let times = try await [first?.answer?.time, second?.answer?.time]
                 #expect(times == [world.now, world.now])
                 #expect((Cost(engine) - before).scenes == 1)
-                // More than sixteen of one session are told to come back, and others are not.
+                // If sixteen of one session wait, others of it must come back later.
                 #expect(await turns.begin("somebody"))
                 world.clock.advance(by: .seconds(61))
                 let waiting = (0..<EvaluationLimiter.maximumWait).map { _ in Task { try await ask("alice") } }

@@ -71,7 +71,7 @@ struct ChangePageTests {
             #expect(page["difference"]?.values.contains("adds host api.example.com:443") == true)
             let html = try await desk.html("/apps/bank/changes/\(id)")
             #expect(html.contains("holdfast-server approve \(id) --key FILE"))
-            // Nobody has a passkey, so there is nothing to press, and no script.
+            // No approver has a passkey, so there is nothing to press, and no script.
             #expect(!html.contains("<script") && !html.contains("data-passkey="))
             try await world.approve(id, by: [.alice])
             _ = try await world.publisher.publish(id)
@@ -117,7 +117,7 @@ struct ChangePageTests {
             let page = content(ChangeFacts(of: damaged, replacing: nil, unannounced: [], nil))
             #expect(page.text("verdictWords") == "The outlook that is stored cannot be read.")
             #expect(page["outlook"]?.values.isEmpty == true && page["verdict"]?.text("id") == "\(id)")
-            // Nobody approves what the page has not read.
+            // A change that the page has not read cannot be approved.
             let unread = content(nil)
             #expect(unread["isRead"] == .flag(false) && unread["verdict"] == .flag(false))
         }

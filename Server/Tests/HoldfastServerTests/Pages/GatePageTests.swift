@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Gates on the page of a change", .timeLimit(.minutes(5)))
 struct GatePageTests {
-    /// What the page says of each gate.
+    /// The rows of the page, by gate.
     private func gates(_ change: RandomID, _ desk: PageDesk) async throws -> [String: PageValue] {
         let page = PageValue.record(try await desk.made("/apps/bank/changes/\(change)").content)
         let rows = page["gates"]?.values ?? []

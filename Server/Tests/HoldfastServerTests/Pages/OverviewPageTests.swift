@@ -13,7 +13,7 @@ import Testing
 
 @Suite("The overview", .timeLimit(.minutes(5)))
 struct OverviewPageTests {
-    /// What a page says that was never made before.
+    /// The needs on a page that was never made before.
     private func needs(_ world: World) async throws -> [OverviewNeed] {
         try await PageDesk(world).overview().needs
     }

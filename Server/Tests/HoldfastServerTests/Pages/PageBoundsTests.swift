@@ -16,7 +16,7 @@ import Testing
 
 @Suite("What pages read", .timeLimit(.minutes(10)))
 struct PageBoundsTests {
-    /// What was run for a page, and how many rows came back.
+    /// Number of queries for a page, and of returned rows.
     private struct Cost: Hashable, CustomStringConvertible {
         let queries: Int
         let rows: Int
@@ -24,7 +24,7 @@ struct PageBoundsTests {
         var description: String { "\(queries) queries, \(rows) rows" }
     }
 
-    /// What a page costs that was never made before.
+    /// The cost of a page that was never made before.
     private func cost(_ target: String, _ world: World, _ engine: CountingEngine, _ publisher: Publisher) async throws
         -> Cost
     {
@@ -95,14 +95,14 @@ struct PageBoundsTests {
             // Also on the first page that anybody loads.
             let fresh = try await PageDesk(world).overview().needs
             #expect(fresh.contains { $0.kind == .alarm && $0.address == "/apps/shop-0119/hosts/\(World.host)" })
-            // While somebody looks, the rest is looked at meanwhile.
+            // While a person looks at pages, the rest is read in the background.
             let watched = try PageDesk(world)
             #expect(try await watched.html("/").contains("57 of 121 apps"))
             await watched.responder.lookFurther(at: .now + .seconds(601))
             #expect(try await watched.html("/people").contains("People"))
             await watched.responder.lookFurther()
             #expect(try await !watched.html("/").contains("changed since they were last read"))
-            // What hosts show is in no audit, so it is read again after a while.
+            // Observations of hosts are in no audit, so they are read again after a while.
             world.clock.advance(by: .seconds(901))
             #expect(try await desk.html("/").contains("apps changed since they were last read"))
         }
@@ -170,7 +170,7 @@ struct PageBoundsTests {
             #expect((300...330).contains(strangers), "\(strangers)")
             #expect(await bob.ask("/signin", isSignedIn: false)?.status == .tooManyRequests)
             #expect(await bob.ask("/people")?.status == .ok)
-            // What pages are made with takes no pages.
+            // Scripts of pages do not count as pages.
             for _ in 0..<100 { #expect(await bob.ask(PageFrame.script)?.status == .ok) }
             for _ in 0..<59 { #expect(await bob.ask("/people")?.status == .ok) }
             #expect(await bob.ask("/people")?.status == .tooManyRequests)

@@ -140,7 +140,7 @@ struct PageResponderTests {
             ] {
                 #expect(await desk.ask(address)?.status == .notFound, "\(address)")
             }
-            // What a form sends in which nothing was chosen.
+            // The query of a form in which nothing was chosen.
             #expect(await desk.ask("/audit?event=&app=")?.status == .ok)
         }
     }

@@ -99,7 +99,7 @@ struct PasskeyAssertionTests {
                     try careless.assertion(for: challenge).verified(by: key, for: challenge, at: party)
                 }
             }
-            // What was signed says one thing, and what is shown another.
+            // The presented data differ from the signed ones.
             let louder = try PasskeyAssertion(
                 authenticatorData: SoftPasskey(counter: 5).data(), clientDataJSON: client, signature: good.signature)
             expectError(.invalidSignature) { try louder.verified(by: key, for: challenge, at: party) }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Vectors of passkeys")
 struct PasskeyVectorTests {
-    /// What somebody might take for an approval.
+    /// Evidence that a reader might take for an approval.
     private struct Refused {
         let why: String
         let code: ServerError.Code
@@ -59,7 +59,7 @@ struct PasskeyVectorTests {
             ])
     }
 
-    /// A genesis with somebody who has a key file, and somebody who has a passkey.
+    /// A genesis with an approver who has a key file, and one who has a passkey.
     private func statement() throws -> [String: Any] {
         let phone = try ApproverSet.Member(name: "phone", key: SoftPasskey.ed25519.key, isPasskey: true)
         let statement = try ApproverStatement(

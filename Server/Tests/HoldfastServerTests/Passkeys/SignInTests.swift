@@ -64,7 +64,7 @@ struct SignInTests {
         #expect(try register().purpose == .signIn)
         expectError(.notForThis) { try register(.approval) }
         expectError(.notForThis) { try register(at: Self.now + PasskeyCeremony.span + 1) }
-        // The challenge of a registration, or of an approval, signs nobody in.
+        // An answer to the challenge of a registration, or of an approval, is no sign-in.
         let text = Array("text".utf8)
         for challenge in [ceremony.challenge, .approval(of: text)] {
             let other = PasskeyCeremony(challenge, at: Self.now)
@@ -84,7 +84,7 @@ struct SignInTests {
         }
     }
 
-    /// Whoever controls the page chooses what is signed: here the digest of an approval in every place of a sign-in.
+    /// An attacker who controls the page chooses what is signed: here the digest of an approval for every sign-in.
     @Test("A sign-in over the digest of an approval approves nothing, whatever passkey it is by")
     func confusion() throws {
         let text = try ApprovalText(.approve, Story().subject, end: Story.end).bytes

@@ -21,7 +21,7 @@ struct PlaceTests {
     func delivered() async throws {
         try await World.run { world in
             let site = try PlaceSite(world)
-            // What is published already goes there as well.
+            // Documents that are published already go there as well.
             try await world.publish(try await world.draft { $0.formats = World.fewFormats })
             try await site.set(site.honest())
             let waiting = try await site.publisher.placeFindings(of: world.app)

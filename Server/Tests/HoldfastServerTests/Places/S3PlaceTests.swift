@@ -33,7 +33,7 @@ struct S3PlaceTests {
                 #expect(try await publisher.renew().problems == [])
                 #expect(try await publisher.deliverToPlaces().problems == [])
                 #expect(try await app.letsIn(world.shown, trusting: world.root))
-                // Somebody else writes into the bucket: what is theirs stays, and nothing counts as done.
+                // Another program writes into the bucket: its file stays, and nothing counts as done.
                 let other = world.folder.appending(path: "theirs")
                 try Data("theirs".utf8).write(to: other)
                 try await store.aws("put-object --bucket pins --key repo/bank/metadata/timestamp.json --body theirs")

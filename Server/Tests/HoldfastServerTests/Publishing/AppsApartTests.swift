@@ -34,7 +34,7 @@ struct AppsApartTests {
             #expect(after.document(at: trust.utf8) != before.document(at: trust.utf8))
             #expect(after.document(at: "lists/shop.json".utf8) == before.document(at: "lists/shop.json".utf8))
             #expect(after.problems.count == 2 && after.problems.allSatisfy { $0.contains("served as before") })
-            // What the app says has not changed, so challenges are answered.
+            // The app's content has not changed, so challenges are answered.
             #expect(after.apps[shop]?.key != nil)
 
             // The other app changes while the fault is there.

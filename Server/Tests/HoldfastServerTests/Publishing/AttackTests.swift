@@ -13,7 +13,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Somebody can write to the database, and has neither an approver's key nor the file with the head of the audit.
+/// An attacker can write to the database, and has neither an approver's key nor the file with the head of the audit.
 @Suite("Attacks on the database")
 struct AttackTests {
     private typealias Stage = AttackStage
@@ -194,7 +194,7 @@ struct AttackTests {
                 #expect(try await copy.staysClean(stage), "\(steps[count - 1].0)")
                 await copy.engine.close()
             }
-            // Even whoever can write the file as well cannot have the content signed.
+            // Even an attacker who can write the file as well cannot have the content signed.
             let copy = try await Copy(of: stage, "with-file")
             for (_, step) in steps { try await copy.engine.write(step) }
             try HeadFile(copy.folder.appending(path: "head")).write(chain.head)
@@ -293,7 +293,7 @@ struct AttackTests {
             expectError(.folderInUse) { try FolderLock(file) }
             try FileManager.default.removeItem(at: file)
             expectError(.folderInUse) { try FolderLock(file) }
-            // Whoever writes beside a server has locks of their own.
+            // A program that writes next to a server has its own locks.
             withExtendedLifetime(try FolderLock.atOnce(folder.appending(path: ".head.lock"), protecting: file)) {}
             withExtendedLifetime(first) {}
         }

@@ -52,7 +52,7 @@ struct BrokenDatabaseTests {
                 if damage != "DELETE FROM document" {
                     await #expect(throws: ServerError.self) { try await world.publisher.publish(change) }
                 }
-                // What concerns the app alone leaves it as it was; without the audit nobody knows anything.
+                // If only the app is damaged, it stays as it was; without the audit nothing can be read.
                 if damage.contains("audit") {
                     await #expect(throws: ServerError.self) { try await world.publisher.refresh() }
                 } else {

@@ -20,7 +20,7 @@ struct CanaryProbeTests {
     private static let list = "lists/bank-canary.json"
     private static let day: Int64 = 86_400
 
-    /// A world where the canary has a change, and everybody what was published before.
+    /// A world where the canary has a change, and all other clients what was published before.
     private func withCanary(
         _ formats: [ContentFormat] = World.fewFormats, _ body: (World, RandomID) async throws -> Void
     ) async throws {
@@ -51,7 +51,7 @@ struct CanaryProbeTests {
                 error?.found.contains("Its clients have been able to connect for 0 s of 86400 s") == true,
                 "\(error as Any)")
             #expect(try await world.publisher.rehearse(change).refusal?.gate == .canary)
-            // What they were not seen to do for an hour and more does not count either.
+            // A pause of more than an hour between probes does not count either.
             try await world.followCanary(for: Self.day / 2)
             try await world.pass(CanaryProbes.maximumPause + 1)
             try await world.followCanary(for: Self.day / 2 + CanaryProbes.maximumPause)
@@ -67,7 +67,7 @@ struct CanaryProbeTests {
     func refused() async throws {
         try await withCanary { world, change in
             try await world.followCanary(for: Self.day / 2)
-            // One of several addresses shows what nobody knows.
+            // One of several addresses presents an unknown certificate.
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             try await world.see(stranger, at: "192.0.2.2")
             let problems = await world.publisher.probeCanaries()
@@ -149,7 +149,7 @@ struct CanaryProbeTests {
                         "whether CertStore apps with the list \(Self.list) can connect: networkError"),
                 "\(problems)")
             #expect(try probes(world).refusals == [] && probes(world).followed == Self.day / 2)
-            // What was there before is taken, and says nothing about the change.
+            // The document from before is accepted, and is no evidence about the change.
             try Data(contentsOf: world.publisher.folder.url.appending(path: "lists/bank.json")).write(to: file)
             let older = await world.publisher.probeCanaries()
             #expect(

@@ -24,7 +24,7 @@ struct CanaryTests {
         }
     }
 
-    /// Whether the canary and everybody have the same bytes in every format, in memory and in the folder.
+    /// Whether the canary and all other clients have the same bytes in every format, in memory and in the folder.
     private func isBack(_ world: World) throws -> Bool {
         let live = world.publisher.live.current
         return try World.fewFormats.allSatisfy { format in

@@ -88,7 +88,7 @@ struct CanaryWayTests {
             site.live.replace(with: world.publisher.live.current)
             #expect(await world.publisher.probeCanaries() == [])
             #expect(answers(counters, status: 200) == 2)
-            // What no client can ask, or only one that knows the interface, is answered as the listener would.
+            // An address that no client can reach, or only one that knows the interface, gives no URL.
             for host in [nil, "fe80::1"] {
                 world.publisher.listener.listens(on: host, port: port)
                 #expect(world.publisher.listener.url == nil)
@@ -159,7 +159,7 @@ struct CanaryWayTests {
                 try identity.reload()
                 #expect(await world.publisher.probeCanaries() == [])
                 #expect(answers(counters, status: 200) == 2)
-                // Somebody else in its place is sent nothing, although the authority is the same.
+                // Another server in its place gets no request, although the authority is the same.
                 world.publisher.listener.listens(on: "127.0.0.1", port: port) { first }
                 await expectWaiting(world, for: "networkError")
                 world.publisher.listener.listens(on: "127.0.0.1", port: port)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Who sees an emergency", .timeLimit(.minutes(5)))
 struct EmergencyVisibilityTests {
-    /// What the server tells about a kind of news, as receivers get it.
+    /// The server's notices of a kind, as receivers get them.
     private func notices(_ kind: Notice.Kind, _ finder: inout NoticeFinder, _ world: World) async throws -> [[String:
         Any]]
     {
@@ -54,7 +54,7 @@ struct EmergencyVisibilityTests {
             #expect(try identities(.alice, .bob, .carol) == Set(told.compactMap { $0["approver"] as? String }))
             #expect(told.count == 3 && told.allSatisfy { $0["change"] as? String == "\(change)" })
             #expect(Set(told.compactMap { $0["id"] as? String }).count == 3)
-            // The same news after a restart, and nothing of what somebody wrote.
+            // The same notices after a restart, without any text that a person wrote.
             var another = NoticeFinder(world.catalog.server)
             let again = try await notices(.emergency, &another, world)
             #expect(again.compactMap { $0["id"] as? String } == told.compactMap { $0["id"] as? String })

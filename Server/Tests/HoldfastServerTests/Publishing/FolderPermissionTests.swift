@@ -25,11 +25,11 @@ struct FolderPermissionTests {
             try set(0o660, database)
             #expect(permissions.findings.map(\.isOpenToAll) == [false])
             try set(0o600, database)
-            // Whoever can write to the folder replaces what lies in it.
+            // Anyone who can write to the folder can replace its files.
             for url in [data, folder] {
                 try set(0o777, url)
                 #expect(permissions.findings.map(\.isOpenToAll) == [true])
-                // As in /tmp: nobody replaces what is another's.
+                // As in /tmp: users can replace only their own files.
                 try set(0o1777, url)
                 #expect(permissions.findings == [])
                 try set(0o711, url)

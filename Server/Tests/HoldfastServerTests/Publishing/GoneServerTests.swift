@@ -9,7 +9,7 @@ import Testing
 @testable import ServerImport
 @testable import ServerModel
 
-/// What `docs/server/backup.md` says about apps whose server is gone.
+/// The rules in `docs/server/backup.md` for apps whose server is gone.
 @Suite("When all of the server is gone", .timeLimit(.minutes(5)))
 struct GoneServerTests {
     @Test("Apps go on with what they have: those of a trust server for 25 hours, all others until the content ends")
@@ -24,7 +24,7 @@ struct GoneServerTests {
                 try await shop.publish()
                 var fleet = try await shop.fleet()
                 try await fleet.install(askingEvery: 3_600)
-                // From here on nobody signs, publishes or answers.
+                // From here on no server signs, publishes or answers.
                 let (start, end) = (world.now, try #require(try await world.publisher.published(shop.app)).end)
                 #expect(end - start > 100 * 86_400)
                 let (nobody, trusting): (Set<String>, Set<String>) = ([], ["certificates", "keys"])

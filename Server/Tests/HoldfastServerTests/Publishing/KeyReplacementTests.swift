@@ -12,7 +12,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Somebody may have a key with which the server signs.
+/// An attacker may have a key with which the server signs.
 @Suite("A key in the place of another")
 struct KeyReplacementTests {
     private func key(_ id: String) throws -> Catalog.Key {
@@ -53,7 +53,7 @@ struct KeyReplacementTests {
             // Builds with the new key get in, in every format.
             #expect(try await world.clientsThatGetIn(world.announced) == World.everybody)
             #expect(try await ids(world) == ["list-2", "trust-1"])
-            // Those with the old one take nothing new, and lock nobody out.
+            // Those with the old one take nothing new, and lock no host out.
             let update = try? await old.update(mode: .forced)
             #expect(update == nil || update?.error != nil)
             #expect(try world.letsIn(world.shown, old.policy(for: World.host)))

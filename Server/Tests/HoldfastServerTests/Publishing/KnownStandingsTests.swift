@@ -18,7 +18,7 @@ struct KnownStandingsTests {
         while !condition() { await Task.yield() }
     }
 
-    /// How many have asked, and how often somebody judged.
+    /// Number of requests, and of evaluations.
     private final class Counts: Sendable {
         private let counts = Mutex((asked: 0, judged: 0))
 

@@ -56,11 +56,11 @@ struct LiveSnapshotTests {
         #expect(early.compressed == nil && early.bytes == bytes)
         let full = document(bytes, like: early, compressing: true)
         #expect(full.compressed != nil && full.compressed != early.compressed)
-        // What is known is taken, also by a look that does not compress.
+        // Known compressed bytes are used, also by a read that does not compress.
         #expect(document(bytes, like: full, compressing: false).compressed == full.compressed)
         let other = document([UInt8](repeating: 0x62, count: 4_096), like: full, compressing: true)
         #expect(other.compressed != nil && other.compressed != full.compressed && other.digest != full.digest)
-        // What is not worth compressing is not tried again.
+        // If compression does not pay off, it is not tried again.
         let noise = document([1, 2, 3], compressing: true)
         #expect(noise.compressed == nil && document([1, 2, 3], like: noise, compressing: true) == noise)
     }

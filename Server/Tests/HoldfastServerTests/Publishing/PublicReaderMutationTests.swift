@@ -11,8 +11,8 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What stands at public addresses, damaged, as it is read back after a publication, and by a server that is restored:
-/// nothing else than what was signed counts as published, and a restored server adopts nothing that nobody signed.
+/// Damaged files at public addresses, as they are read back after a publication, and by a server that is restored:
+/// only signed files count as published, and a restored server adopts nothing without a signature.
 @Suite("What is public, damaged", .timeLimit(.minutes(60)))
 struct PublicReaderMutationTests {
     private static let address = "https://pins.example.com"
@@ -144,7 +144,7 @@ struct PublicReaderMutationTests {
                     do throws(ServerError) {
                         found = try await PublicRepository(of: world.app, known, in: [.address(url, stub)])
                     } catch {
-                        // The same version with other bytes, by the right key: somebody has to say which is right.
+                        // The same version with other bytes, by the right key: an operator must decide.
                         #expect(error.code == .constraint && mutant != good && stub.asked() <= 12, "\(error)")
                         throw error
                     }

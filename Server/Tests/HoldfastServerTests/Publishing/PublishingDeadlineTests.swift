@@ -12,7 +12,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Approvers on holiday: people are told before the last day on which a publication still reaches everybody.
+/// Approvers on holiday get an alert before the last day on which a publication still reaches all clients.
 @Suite("The last safe day")
 struct PublishingDeadlineTests {
     private static let day: Int64 = 86_400
@@ -50,7 +50,7 @@ struct PublishingDeadlineTests {
             let once = try await alarms(world)
             #expect(once.count == 1 && once[0].facts["words"]?.contains("publish until") == true)
 
-            // Nobody is there, and the change lapses: the alarm stays, and is not written again.
+            // No approver is there, and the change lapses: the alert stays, and is not written again.
             try await world.pass(Change.span + 1)
             let second = try #require(try await world.publisher.remind(of: world.app))
             #expect(!second.contains("waits for approvals"), "\(second)")
@@ -58,7 +58,7 @@ struct PublishingDeadlineTests {
             await expectError(.outOfTurn) { try await world.publisher.publish(change) }
             #expect(try await world.catalog.change(change).ended == .lapsed)
 
-            // On the last safe day itself everybody is still reached, whatever they hold.
+            // On the last safe day itself all clients are still reached, whatever they hold.
             try await world.pass(lastSafe - world.now)
             let store = try await world.certStore()
             _ = try await store.update(mode: .forced)

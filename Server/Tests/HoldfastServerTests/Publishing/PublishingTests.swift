@@ -138,7 +138,7 @@ struct PublishingTests {
             #expect(try await world.publisher.follow() == [])
             #expect(world.catalog.ledger.generation(of: world.app) == 0)
             #expect(world.publisher.live.current.documents.isEmpty)
-            // Those in their place approve it, and nobody has to propose it again.
+            // Their successors approve it, without another proposal.
             try await world.approve(change, by: [.alice, .dave])
             #expect(try await other.publish(change) == .published(generation: 1))
             try await world.everybodyFollows(

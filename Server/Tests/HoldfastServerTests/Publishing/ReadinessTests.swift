@@ -13,7 +13,7 @@ import Testing
 @testable import ServerStore
 @testable import ServerWeb
 
-/// Whether the next certificate may be installed, where waiting locks out everybody.
+/// Whether the next certificate may be installed, if waiting locks out all clients.
 @Suite("Installation now, and an alert", .timeLimit(.minutes(5)))
 struct ReadinessTests {
     private static let day: Int64 = 86_400
@@ -35,7 +35,7 @@ struct ReadinessTests {
             $0.formats = World.fewFormats
             $0.lifetime = lifetime * Self.day
         }
-        // Somebody is late.
+        // The operator is late.
         try await world.publish(content, forcing: [.lint, .outlook])
     }
 

@@ -19,7 +19,7 @@ struct RereadingTests {
         return (try await world.another(engine), engine)
     }
 
-    /// What is served is the same as what reading everything finds.
+    /// Expects that the served documents are those that reading everything finds.
     private func expectWhole(_ publisher: Publisher, _ world: World) async throws {
         let kept = publisher.live.current
         let whole = try await world.another(world.engine).refresh()

@@ -39,7 +39,7 @@ struct StandingTests {
             let deadline = try #require(standing.deadline)
             #expect(deadline.advice(at: deadline.lastSafe).hasPrefix("publish until "))
             #expect(deadline.advice(at: deadline.lastSafe + 1).hasPrefix("publish now: "))
-            // The canary has it before everybody, and who asked right before asks again after the staleness.
+            // The canary has it before all others, and a client that asked right before asks again after the staleness.
             #expect(standing.deadline?.lastSafe == end - Self.day - AppSettings.defaultStaleness)
             // A client that asks until then gets in, and from then on none does.
             let store = try await world.certStore()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What a start costs")
 struct StartCostTests {
-    /// What `serve` does before anybody is answered, in another process on the same folder.
+    /// The work of `serve` before the first answer, in another process on the same folder.
     private func start(
         _ world: World, isStarting: Bool = true
     ) async throws -> (engine: CountingEngine, snapshot: PublishedSnapshot) {
@@ -29,10 +29,10 @@ struct StartCostTests {
 
     /// The queries that grow with the apps, and how often each may be run for an app.
     private static let most: [(query: String, count: Int)] = [
-        // Whoever reads a content verifies and parses all of it: nothing else of a start costs as much.
+        // Reading a content verifies and parses all of it: nothing else of a start costs as much.
         ("SELECT content, outlook FROM change", 1),
         ("SELECT identity, text, signature FROM approval", 1),
-        // Everybody's list and the canary's.
+        // The list of all clients and the canary's.
         ("SELECT octets, signed_at, ends_at FROM document", 2),
         // Once to know whether the secret is the one, and once to open it.
         ("SELECT public_key, secret_id, sealed, program, certificate FROM signing_key", 2),

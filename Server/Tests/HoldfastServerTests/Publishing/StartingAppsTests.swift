@@ -12,7 +12,7 @@ import Testing
 struct StartingAppsTests {
     private static let header = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
 
-    /// A listener over apps that nobody has read yet, and what reading them would find.
+    /// A listener over apps that have not been read yet, and the result of reading them.
     private func starting(
         _ body: (
             _ site: ServingSite, _ starting: StartingApps, _ whole: PublishedSnapshot, _ port: Int
@@ -55,7 +55,7 @@ struct StartingAppsTests {
             let listed = try await list
             #expect(listed.status == 200)
             #expect(Array(listed.body.utf8) == whole.documents["lists/shop-3.json"]?.bytes)
-            // What is read is not waited for, whichever way one asks.
+            // Requests for an app that has been read do not wait.
             let answered = try await RawClient(port: port).get("/app/init?appName=shop-3", Self.header)
             #expect(answered.status == 200 && answered.header("X-Cert-Pinning-Signature") != nil)
             let canary = try await RawClient(port: port).get("/app/init?appName=shop-3-canary", Self.header)
@@ -113,7 +113,7 @@ struct StartingAppsTests {
             await engine.close()
             await #expect(throws: ServerError.self) { try await publisher.readWhatIsServed() }
             #expect(await found == nil)
-            // Nobody knows whether there is such an app: a challenge gets 503, and not 404.
+            // Whether there is such an app is unknown: a challenge gets 503, and not 404.
             #expect(publisher.live.current.starting == nil && publisher.live.current.isOfDocuments)
             // The next round reads it as on any other day.
             try await world.everybodyFollows(isThorough: false)

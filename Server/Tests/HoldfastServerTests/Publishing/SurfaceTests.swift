@@ -14,7 +14,7 @@ import Testing
 @testable import ServerStore
 @testable import ServerWeb
 
-/// What the command, REST, the overview, metrics and notices say about an app, in every state of a quarter.
+/// The command, REST, the overview, metrics and notices about an app, in every state of a quarter.
 @Suite("Surfaces agree about time", .timeLimit(.minutes(5)))
 struct SurfaceTests {
     private typealias Kind = Publisher.StandingAlert.Kind
@@ -41,7 +41,7 @@ struct SurfaceTests {
             sourceLocation: SourceLocation = #_sourceLocation
         ) async throws {
             let now = world.now
-            // What is known is a minute old at most, and each state is judged anew.
+            // Known results are a minute old at most, and each state is evaluated again.
             let standing = try await world.publisher.standing(of: world.app)
             let alerts = standing.alerts(at: now)
             #expect(Set(alerts.map(\.kind)) == kinds, "\(state): \(alerts)", sourceLocation: sourceLocation)
@@ -144,7 +144,7 @@ struct SurfaceTests {
             try await surfaces.agree(on: [], "published")
             try await world.pass(40 * Self.day)
             try await surfaces.agree(on: [], "forty days later")
-            // What it announced will not be installed.
+            // The announced certificate will not be installed.
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             let end = Int64(try #require(world.shown.notAfter).timeIntervalSince1970) + 1
             let lastSafe = end - AppSettings.defaultStaleness
@@ -229,7 +229,7 @@ struct SurfaceTests {
             // A renewal with the same key: documents that name certificates have to be published before.
             try await world.pass(2 * Self.day, showing: first)
             let sameKey = try await Self.announce(second, world)
-            // Nobody is locked out before its announced day, and its document can still reach everybody before that.
+            // No client is locked out before its announced day, and its document can reach all of them before that.
             try await surfaces.agree(on: [.publish], "a renewal is announced")
             #expect(try await world.publisher.publish(sameKey).stage == .canary(until: world.now + Self.day))
             try await surfaces.agree(on: [.publish], "the canary has the renewal")
@@ -298,7 +298,7 @@ struct SurfaceTests {
         try await World.settled { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             let backup = try await world.backUp()
-            // What is public is newer than the backup.
+            // The public documents are newer than the backup.
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             try await world.restored(backup) { restored, report in
                 #expect(report.held == [restored.app])

@@ -38,7 +38,7 @@ struct WithdrawalTests {
                 #expect(world.publisher.live.current.document(at: path.utf8) == nil)
             }
             #expect(try await world.publisher.examine().filter(\.isFault) == [])
-            // Somebody puts it back, or never removed it.
+            // The file was put back, or was never removed.
             try Data([1]).write(to: world.publisher.folder.url.appending(path: Self.list))
             #expect(try await world.publisher.examine().contains { $0.isFault && $0.words.contains(Self.list) })
             // An uploader that was stopped before cannot put the old one back.
@@ -63,7 +63,7 @@ struct WithdrawalTests {
             try await world.catalog.announce(
                 CertificateChain(next.chain), from: world.now + 32 * 86_400, on: world.catalogHost, of: world.app,
                 by: "operator")
-            // After the staleness, so that nobody who asks is lost.
+            // After the staleness, so that no client that asks is locked out.
             let kept = try await world.propose(world.draft { $0.formats = World.fewFormats })
             #expect(kept.report.refusal == nil, "\(kept.report)")
             let content = try await world.draft { $0.formats = World.fewFormats.filter { $0.kind == .trustServer } }
@@ -129,7 +129,7 @@ struct WithdrawalTests {
             var stores = [try await world.certStore(), try await world.certStore(challenging: true)]
             for store in stores { _ = try await store.update(mode: .forced) }
             for store in stores { #expect(try world.letsIn(world.announced, store.policy(for: World.host))) }
-            // An old list, kept or served by somebody else, after the end.
+            // An old list, kept or served by another server, after the end.
             try await world.pass(31 * 86_400 + 1, showing: world.announced)
             for store in stores { #expect(try !world.letsIn(world.announced, store.policy(for: World.host))) }
             stores = [try await world.certStore()]

@@ -14,13 +14,13 @@ import Testing
 /// A server lives through a random story, a backup is made somewhere in it, and is restored at the end.
 @Suite("Restoring any backup")
 struct AnyBackupTests {
-    /// What was ever given a number: a version of a document, or a generation.
+    /// A numbered item: a version of a document, or a generation.
     private struct Numbered: Hashable {
         let name: String
         let number: Int64
     }
 
-    /// What each number meant.
+    /// The meaning of each number.
     private func meanings(_ world: World) async throws -> [Numbered: String] {
         try await world.catalog.look { session, _ throws(ServerError) in
             var meanings: [Numbered: String] = [:]
@@ -99,7 +99,7 @@ struct AnyBackupTests {
             let isKnown = Bool.random(using: &generator)
             try await world.pass(Int64.random(in: 1...400, using: &generator))
             try await world.restored(file, known: isKnown ? world.catalog.ledger.chain.head : nil) { restored, report in
-                // Nobody goes back: what is served is what was served last.
+                // The documents that were served last are served again.
                 #expect(
                     restored.publisher.live.current.documents.mapValues(\.bytes)
                         == served.documents.mapValues(\.bytes))

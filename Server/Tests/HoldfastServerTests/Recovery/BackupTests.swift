@@ -49,7 +49,7 @@ struct BackupTests {
             let bytes = try Array(Data(contentsOf: backup))
             let mode = try FileManager.default.attributesOfItem(atPath: backup.path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
-            // The second part of the file is not to be told from random bytes.
+            // The second part of the file looks like random bytes.
             for needle in ["SQLite format 3", "api.example.com", "holdfast-server-v1", "holdfast-sealed-key"] {
                 #expect(Data(bytes).range(of: Data(needle.utf8)) == nil, "\(needle)")
             }
@@ -130,7 +130,7 @@ struct BackupTests {
     }
 }
 
-/// What must be nowhere but in its own file or sealed: the secret and private keys, in every form that texts have.
+/// The secret and private keys, in every form of text. They must be only in their own file, or sealed.
 struct Secrets {
     let needles: [[UInt8]]
 

@@ -109,7 +109,7 @@ struct ResealingTests {
                 }
             }
             #expect(try await signs(world))
-            // The file that counts is told by the audit, and is the old one or the new one.
+            // The audit decides which file counts: the old one or the new one.
             let counting = try await world.opened { $0.secret?.id }
             #expect((counting == old.id) == [.written, .copied].contains(step))
             if step != .placed {

@@ -109,7 +109,7 @@ struct RestoringTests {
                 #expect(needs.contains { $0.kind == .held && $0.words.contains("publish it") }, "\(needs)")
                 let now = restored.publisher.live.current
                 for path in paths { #expect(now.documents[path]?.bytes == served.documents[path]?.bytes, "\(path)") }
-                // What has no signature is not believed, and not overwritten.
+                // Documents without a signature are not believed, and not overwritten.
                 #expect(now.documents["pins/bank.pins.json"] == nil)
                 // Nothing is signed that is older than what clients have: neither rounds nor answers.
                 let round = try await restored.publisher.renew()
@@ -121,7 +121,7 @@ struct RestoringTests {
                     #expect(restored.catalog.ledger.nextVersion(of: name) > version.version, "\(name.name)")
                 }
                 #expect(restored.catalog.ledger.generation(of: world.app) > last.generation(of: world.app))
-                // Nobody may install what clients of unknown documents might refuse.
+                // Do not install a certificate that clients of unknown documents might refuse.
                 let digest = Digest(of: world.announced.der)
                 let ready = try await restored.publisher.readiness(
                     of: digest, on: world.catalogHost, of: world.app)
@@ -130,7 +130,7 @@ struct RestoringTests {
                 let (_, faults) = try await ServerFolder.check(world.source(backup), clock: world.clock)
                 #expect(faults == [])
 
-                // The owner announces it once more, people approve, and everybody follows.
+                // The owner announces it once more, people approve, and all clients follow.
                 try await restored.catalog.withdrawNext(on: restored.catalogHost, of: world.app, by: "operator")
                 try await restored.catalog.announce(
                     CertificateChain(spare.chain), from: world.now + World.month, on: restored.catalogHost,
@@ -164,7 +164,7 @@ struct RestoringTests {
                 #expect(restored.publisher.live.current.documents["lists/bank.json"]?.bytes == list.bytes)
                 #expect(try restored.publisher.folder.read("lists/bank.json") == list.bytes)
             }
-            // Nothing public anywhere: nobody can tell that nothing was published after the backup.
+            // Nothing is public anywhere: the server cannot tell that nothing was published after the backup.
             try await world.restored(backup, places: []) { restored, report in
                 #expect(report.held == [world.app] && report.adopted == [])
                 let round = try await restored.publisher.renew()
@@ -367,7 +367,7 @@ struct RestoringTests {
             world.clock.advance(by: .seconds(600))
             let (manifest, faults) = try await ServerFolder.check(world.source(backup), clock: world.clock)
             #expect(faults == [] && manifest.created == Story.now)
-            // Somebody wrote to the database before the backup.
+            // An attacker wrote to the database before the backup.
             try await world.engine.write { session throws(ServerError) in
                 _ = try session.run("UPDATE signing_key SET sealed = zeroblob(40) WHERE id = 'trust-1'")
             }

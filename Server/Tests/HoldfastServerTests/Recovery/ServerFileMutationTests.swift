@@ -25,7 +25,7 @@ struct ServerFileMutationTests {
             #expect(content.effort <= mutant.count / BackupSeal.messageBytes + 1)
         }
         #expect(read < count)
-        // What is read before anything is authenticated.
+        // The part that is read before anything is authenticated.
         let header = Array(file[..<(file.indices.filter { file[$0] == 0x0A }[3] + 1)])
         let headers = campaign(0xBAD, [header]) { mutant in
             let reader = try BackupSeal.Reader(mutant, BackupExample.key, SealedKeyTests.secret())

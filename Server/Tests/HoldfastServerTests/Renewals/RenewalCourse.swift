@@ -19,7 +19,7 @@ struct RenewalCourse {
     struct Rhythm: Sendable, CustomTestStringConvertible {
         /// For how many days a certificate is valid.
         let days: Int64
-        /// For how many days an app goes on with a replaced document.
+        /// For how many days an app continues to use a replaced document.
         let staleness: Int64
         /// How often the certificate is renewed.
         let renewals: Int
@@ -83,7 +83,7 @@ struct RenewalCourse {
     }
 
     private mutating func step(_ fleet: inout Fleet) async throws {
-        // What is signed again and again goes on, whatever people do.
+        // The periodic signing continues, whatever people do.
         #expect(try await world.publisher.renew().problems == [])
         try await fleet.pass()
         try await look()

@@ -4,7 +4,7 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-/// What ``RenewalMonthsTests`` does inside one process, done by the program: `holdfast-server serve` lives through months,
+/// The course of ``RenewalMonthsTests``, done by the program: `holdfast-server serve` lives through months,
 /// and people run its commands in them, by a clock that faketime turns. Apps ask it over HTTP.
 ///
 /// Certificates come from an authority of the test. pebble is a program of Go, whose clock faketime does not reach: what it

@@ -26,7 +26,7 @@ struct RenewalHookTests {
         let script = try Manual.procedures().block("run: announce-certificate").text
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         try await ACMEHost.run(reusesKey: reusesKey) { acme in
-            // What was just issued is valid by then.
+            // A new certificate is valid by then.
             try await World.run(at: now + 3_600) { world in
                 let shop = try await Shop(kinds, on: acme.web, in: world, trusting: acme.anchor)
                 let token = try await world.token("renewals", .propose, app: shop.app)
@@ -41,7 +41,7 @@ struct RenewalHookTests {
         }
     }
 
-    /// After it was told to read its files anew, nginx answers with the old ones for a moment.
+    /// Waits for nginx, which answers with the old files for a moment after a reload.
     private func waitUntilShown(_ leaf: [UInt8], _ shop: Shop) async throws {
         var shown: Set<[UInt8]?> = []
         for _ in 0..<500 where shown != [leaf] {

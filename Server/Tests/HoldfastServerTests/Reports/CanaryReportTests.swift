@@ -14,7 +14,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Reports are hearsay: they may hold a canary, and let none pass.
+/// Reports are unverified: they may hold a canary, and let none pass.
 @Suite("Reports about a canary", .timeLimit(.minutes(10)))
 struct CanaryReportTests {
     private static let day: Int64 = 86_400
@@ -47,7 +47,7 @@ struct CanaryReportTests {
         return try #require(line) == #"holdfast_canary_held_by_reports{app="bank"} 1"#
     }
 
-    /// What the gate says once the canary's time is over.
+    /// The gate's refusal once the canary's time is over.
     private func refusal(_ world: World, _ change: RandomID) async throws -> String? {
         try await world.followCanary(for: Self.day)
         try await world.approve(change)
@@ -133,7 +133,7 @@ struct CanaryReportTests {
             let change = try await world.approved().change
             try await world.publisher.publish(change)
             try await desk.refresh()
-            // Nobody knows which canary these are about.
+            // It is unknown which canary these are about.
             try desk.countEach((0..<500).map { _ in ReportDesk.networkError() }, of: "bank-canary")
             let part = Self.partHour(world)
             try await world.followCanary(for: part - 1)
@@ -183,7 +183,7 @@ struct CanaryReportTests {
                 case .ofItsOwnDocument: (try day(0), own)
                 case .ofTheDocumentBefore: (try day(0), try version(began - 1))
                 }
-            // What is told of the day after comes when that is over as well.
+            // Reports of the day after arrive when that is over as well.
             try await world.followCanary(for: (kind == .ofTheDayAfter ? 2 : 1) * Self.day)
             let body = ReportDesk.summary(successes: 0, failures: ["pinMismatch": 1], day: said, version: about)
             try desk.countEach((0..<300).map { _ in body }, of: "bank-canary")

@@ -12,10 +12,10 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Somebody who sends whatever they like: it is counted, bounded, and nothing that matters changes.
+/// An attacker who sends arbitrary reports: they are counted, bounded, and nothing that matters changes.
 @Suite("A hostile reporter", .timeLimit(.minutes(10)))
 struct HostileReporterTests {
-    /// What must be as it was: the audit, and with it every change, approval and document.
+    /// Checks that the audit is as it was, and with it every change, approval and document.
     private func unchanged(_ desk: ReportDesk, _ body: () async throws -> Void) async throws {
         let before = desk.world.catalog.ledger.chain.head
         let served = desk.world.publisher.live.current.documents.mapValues(\.bytes)

@@ -7,7 +7,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// Somebody who wants people to see what they invent, and not what clients were shown.
+/// An attacker who wants people to see invented samples, and not what clients were shown.
 @Suite("Samples of reports", .timeLimit(.minutes(5)))
 struct ReportSamplerTests {
     private func subject(_ number: Int, on host: String = "a.b:443") throws -> ReportSample.Subject {

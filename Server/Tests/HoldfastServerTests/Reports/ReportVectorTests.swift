@@ -4,7 +4,7 @@ import Testing
 @testable import HostMonitoring
 @testable import ServerApprovals
 
-/// What `HoldfastReports` sends, byte for byte: `docs/vectors/reports.json`, which its own tests write.
+/// The messages of `HoldfastReports`, byte for byte: `docs/vectors/reports.json`, which its own tests write.
 @Suite("Vectors of reports")
 struct ReportVectorTests {
     private static let codes: [String: ClientReport.Code] = [

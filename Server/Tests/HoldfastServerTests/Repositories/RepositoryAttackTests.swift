@@ -12,17 +12,17 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Somebody can write to the database, and has neither an offline key of the repository nor the file with the head of the
-/// audit.
+/// An attacker can write to the database, and has neither an offline key of the repository nor the file with the head
+/// of the audit.
 @Suite("Attacks on the repository in the database")
 struct RepositoryAttackTests {
     /// A published repository, and another of the attacker's with the server's own online keys in its root.
     private struct Stage {
         let world: World
         let malicious: TestCertificate
-        /// What the attacker would like to be served, by the paths of documents.
+        /// The documents that the attacker wants to be served, by path.
         let wanted: [String: [UInt8]]
-        /// What was served first.
+        /// The first served documents.
         let older: [String: [UInt8]]
         let app: RepositoryApp
 
@@ -95,7 +95,7 @@ struct RepositoryAttackTests {
                 _ = try? await repository.update(mode: .forced)
                 if try client.letsIn(malicious, repository, trusting: world.root) { return false }
             }
-            // Whoever followed it before still does, and not back.
+            // An app that followed it before still does, and not back.
             let repository = try known.started()
             return try known.letsIn(world.shown, repository, trusting: world.root)
         }
@@ -163,7 +163,7 @@ struct RepositoryAttackTests {
                 }
                 #expect(said.contains { $0.contains("brokenChain") }, "\(name): \(said)")
             }
-            // As new versions, which nobody has asked for before.
+            // As new versions, which no client has requested before.
             let copy = try await Copy(of: stage, "new rows")
             _ = try await copy.attack(stage) { session throws(ServerError) in
                 for (path, bytes) in wanted {

@@ -16,7 +16,7 @@ import Testing
 struct RepositoryCanaryTests {
     private static let day: Int64 = 86_400
 
-    /// Answers with the files of another repository, as somebody does who controls what is between.
+    /// Answers with the files of another repository, as an attacker on the network can.
     private struct Swapping: RemoteDataProvider {
         let provider: SnapshotProvider
         let from: String
@@ -46,7 +46,7 @@ struct RepositoryCanaryTests {
     private func publishLike(
         _ change: RandomID, _ world: World, _ name: AppName, _ holders: RepositoryHolders
     ) async throws {
-        // What was seen over an hour ago stops a change.
+        // An observation that is over an hour old stops a change.
         try await world.see(world.shown, of: name)
         let format = try await ContentFormat(.repository, refresh: 21_600, root: world.catalog.firstRoot(of: name))
         let content = try await world.catalog.content(of: name, like: change, formats: [format])
@@ -97,7 +97,7 @@ struct RepositoryCanaryTests {
             #expect(
                 try await refusal(change, world).contains("the canary bank-canary follows it in repo/bank-canary until")
             )
-            // Nobody has looked for a day: the time counts from the first look.
+            // No probe came for a day: the time counts from the first one.
             try await world.followCanary(for: Self.day + CanaryProbes.maximumPause)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))

@@ -18,7 +18,7 @@ import Testing
 struct RepositoryClientTests {
     private static let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
 
-    /// Everybody follows, from the oldest root on.
+    /// All apps follow, from the oldest root on.
     private func follow(_ base: String, _ site: ServeSite, letIn certificate: TestCertificate, apps: [RepositoryApp])
         async throws
     {
@@ -76,7 +76,7 @@ struct RepositoryClientTests {
                     for base in bases {
                         try await follow(base, site, letIn: next, apps: apps.filter { !$0.isBundle })
                     }
-                    // Whoever asks for the files of the first version still gets them, from the cache as well.
+                    // A client that asks for the files of the first version still gets them, from the cache as well.
                     let path = "/repo/bank/metadata/1.targets.json"
                     _ = try await RawClient(port: cache).get(path)
                     let old = try await RawClient(port: cache).get(path)

@@ -19,7 +19,7 @@ struct RepositoryGateTests {
         report.refusal.map { "\($0.gate.rawValue): \($0.refusals.joined(separator: "; "))" } ?? "none"
     }
 
-    /// A pin file like one that was prepared, with a certificate in it that nobody approved.
+    /// A pin file like one that was prepared, with a certificate in it that was not approved.
     private func rewritten(_ pins: Data, adding certificate: TestCertificate) throws -> Data {
         var object = try #require(try JSONSerialization.jsonObject(with: pins) as? [String: Any])
         var hosts = try #require(object["hosts"] as? [[String: Any]])
@@ -111,7 +111,7 @@ struct RepositoryGateTests {
                 try await world.publisher.importRepository(of: world.app, from: folder, by: "operator")
             }
             #expect(broken?.found.contains("that does not") ?? false, "\(broken as Any)")
-            // Another first root, with keys of somebody else.
+            // Another first root, with other keys.
             let mallory = RepositoryHolders()
             let another = await expectError(.gate) {
                 try await world.publisher.pass(world.app, to: [], in: world.folder) { folder in

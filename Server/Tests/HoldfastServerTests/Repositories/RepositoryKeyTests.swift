@@ -30,7 +30,7 @@ struct RepositoryKeyTests {
         }.filter { $0.place.purpose.role != nil }
     }
 
-    /// Whoever signed what is served as the timestamp, as its root names them.
+    /// Number of keys that signed the served timestamp.
     private func timestampKeys(_ world: World) throws -> Int {
         let path = "repo/bank/metadata/timestamp.json"
         let bytes = try #require(world.publisher.live.current.document(at: path.utf8)?.bytes)
@@ -76,7 +76,7 @@ struct RepositoryKeyTests {
             let outcome = try await world.publisher.publishRoot(of: world.app, by: "ann")
             #expect(outcome == Publisher.RootOutcome(version: 2, hasOtherKeys: true, problems: []))
             #expect(world.catalog.ledger.generation(of: world.app) == 1)
-            // With the root both have signed, so that whoever has the first root only is led to the next.
+            // With the root both have signed, so that an app that has only the first root is led to the next.
             #expect(try timestampKeys(world) == 2)
             let new = try await keys(world)
             #expect(new.count == 2 && Set(new.map(\.place.id)).isDisjoint(with: old.map(\.place.id)))
@@ -99,7 +99,7 @@ struct RepositoryKeyTests {
                 // The new one alone.
                 #expect(try timestampKeys(world) == 1)
             }
-            // What a thief of the old keys signs, no app takes that has seen the new root.
+            // No app that has seen the new root accepts signatures of a thief of the old keys.
             let error = await expectError(.notFound) { try await world.publisher.publishRoot(of: world.app, by: "ann") }
             #expect(error?.remedy.contains("app repository rotate") ?? false)
         }
@@ -180,7 +180,7 @@ struct RepositoryKeyTests {
             try await world.publishRepository(holders)
             let apps = try [true, false].map { try world.repositoryApp(isBundle: $0) }
             for app in apps { #expect(try await app.letsIn(world.shown, trusting: world.root)) }
-            // Nobody has them anymore: others are in their place, which no root names.
+            // The keys are lost: others are in their place, which no root names.
             for purpose in [SealedKey.Purpose.snapshot, .timestamp] {
                 let pem = try #require(TUFSigningKey().pem)
                 let key = try SealedKey(

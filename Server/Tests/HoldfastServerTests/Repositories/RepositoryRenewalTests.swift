@@ -39,7 +39,7 @@ struct RepositoryRenewalTests {
             try await world.everybodyFollows()
             #expect(try version(world) == 2)
             #expect(try await world.publisher.renew().signed == [])
-            // Nobody renews for twelve days, then the snapshot is about to end as well.
+            // Nothing is renewed for twelve days, then the snapshot is about to end as well.
             for days in [12, 77] {
                 try await world.pass(Int64(days) * Self.day)
                 #expect(try await world.publisher.renew().problems == [])
@@ -160,13 +160,13 @@ struct RepositoryRenewalTests {
                 #expect(try await app.letsIn(next, trusting: world.root))
                 #expect(try await app.letsIn(world.shown, trusting: world.root))
             }
-            // Who asked for the files of the first before is answered.
+            // A client that requested the files of the first before is answered.
             for path in ["1.targets.json", "1.snapshot.json", "1.root.json"].map({ "repo/bank/metadata/\($0)" }) {
                 #expect(
                     world.publisher.live.current.document(at: path.utf8)?.bytes
                         == first.document(at: path.utf8)?.bytes, "\(path)")
             }
-            // Somebody serves what was there before.
+            // A server serves the documents from before.
             world.publisher.live.replace(
                 with: PublishedSnapshot(
                     sequence: world.publisher.live.current.sequence, documents: first.documents, apps: [:]))

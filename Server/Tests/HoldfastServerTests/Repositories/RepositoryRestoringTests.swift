@@ -60,7 +60,7 @@ struct RepositoryRestoringTests {
                 let round = try await restored.publisher.renew()
                 #expect(round.signed.contains(Self.timestamp) && round.problems == [])
                 for app in apps { try await ask(app, restored, letIn: [world.shown]) }
-                // What was being prepared is there as well, with the keys that sign.
+                // The drafts are there as well, with the keys that sign.
                 let files = try await restored.catalog.repository(of: world.app)
                 #expect(try await files.state().draftTargets?.version == 2)
                 #expect(try await restored.publisher.examine().filter(\.isFault) == [])

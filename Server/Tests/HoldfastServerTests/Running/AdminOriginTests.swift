@@ -39,7 +39,7 @@ struct AdminOriginTests {
             #expect(answer.status == 200 && answer.json["party"] as? String == "pins.example.com", "\(answer.text)")
             #expect(try await begin(first, from: "https://example.com").status == 403)
             #expect(!first.text.contains("the pages were at"))
-            // The pages are there, with their script, and show nothing to somebody who is not signed in.
+            // The pages are there, with their script, and show nothing to a visitor who is not signed in.
             let client = RawClient(port: first.administration)
             #expect(try await client.get("/signin").body.contains(#"data-passkey="sign-in""#))
             #expect(
@@ -97,7 +97,7 @@ struct AdminOriginTests {
             }
             let backup = try await world.publisher.examine(isInPlace: false).map(\.words)
             #expect(!backup.contains(where: Self.isOfPasskeys))
-            // What is asked for counts more than what was noted.
+            // The given origin counts more than the recorded one.
             let asked = try await world.publisher.examine(pages: SoftPasskey.party).map(\.words)
             #expect(!asked.contains(where: Self.isOfPasskeys))
             try await world.catalog.removePasskey(passkey.key.identity, by: "operator")

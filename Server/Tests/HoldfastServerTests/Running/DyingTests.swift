@@ -52,7 +52,7 @@ struct DyingTests {
         #expect(server.text.contains("stopped"))
     }
 
-    /// What may become of a file of a database.
+    /// Possible damage of a file of a database.
     enum Damage: String, CaseIterable {
         case header, half, empty, gone, zeros
 
@@ -144,7 +144,7 @@ struct DyingTests {
             let disk = site.folder.appending(path: "disk").path
             let free = site.folder.appending(path: "free").path
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
-            // What the disk holds goes away with the process.
+            // The content of the disk goes away with the process.
             let script = #"""
                 mount -t tmpfs -o size=8m tmpfs "$0" && cp -a "$1" "$0/data" && dd if=/dev/zero of="$0/filler" bs=4k 2>/dev/null
                 (for i in $(seq 600); do [ -e "$2" ] && break; sleep 0.2; done; rm "$0/filler") &
@@ -167,7 +167,7 @@ struct DyingTests {
 }
 
 extension ServingProcess {
-    /// The port of the listener for apps since it started anew.
+    /// The port of the listener for apps since its latest start.
     fileprivate var latestPort: Int {
         let parts = text.components(separatedBy: "listening for apps on 127.0.0.1:")
         return Int((parts.last ?? "").prefix { $0.isNumber }) ?? 0

@@ -15,7 +15,7 @@ private let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ??
 
 @Suite("serve, killed", .timeLimit(.minutes(60)))
 struct KilledServerTests {
-    /// What clients got, and what people were told is done.
+    /// Documents that clients got, and results that were reported as done.
     private final class Witness: Sendable {
         private struct State {
             var served: [String: Set<ServerFoundation.Digest>] = [:]
@@ -37,7 +37,7 @@ struct KilledServerTests {
 
     private static let paths = ["/lists/bank.json", "/trust/\(World.customer).json.signed", "/pins/bank.pins.json"]
 
-    /// Asks until nobody answers.
+    /// Asks until no answer comes.
     /// - Parameter kills: what to kill after how many answers.
     private func ask(
         _ port: Int, _ site: ServeSite, _ witness: Witness, _ kills: [(after: Int, program: ServingProcess)]
@@ -50,7 +50,7 @@ struct KilledServerTests {
                 count += 1
                 for kill in kills where kill.after == count { kill.program.signal(SIGKILL) }
                 guard let answer = try? await client.get(path), !answer.text.isEmpty else { return }
-                // What was cut off is for no client.
+                // No client uses an answer that was cut off.
                 guard answer.body.utf8.count == Int(answer.header("Content-Length") ?? "") else { continue }
                 #expect(answer.status == 200, "\(answer.text)")
                 witness.note(answer.body, at: String(path.dropFirst()))
@@ -98,7 +98,7 @@ struct KilledServerTests {
                 }
                 _ = await server.status()
 
-                // What was on its way to the folder follows later.
+                // Documents that were not in the folder yet follow later.
                 #expect(
                     try await faults(site).allSatisfy { $0.contains("the file in the folder differs or is missing") })
                 _ = try await site.open.catalog.now()
@@ -116,7 +116,7 @@ struct KilledServerTests {
             let last = try await ServingProcess.start(site)
             try await last.says("signed again")
             #expect(try await site.clientsThatLetIn(site.shown, last.port) == World.everybody)
-            // Whoever was killed had a minute for what it was carrying.
+            // A killed server's deliveries stay reserved for a minute.
             var attempts = 0
             while case let left = try await faults(site), !left.isEmpty {
                 attempts += 1

@@ -28,7 +28,7 @@ struct KilledUploadTests {
     }
 
     /// At first it writes to the place, from the background as well, and kills the server once that listens. All of its
-    /// processes hold the lock. From then on it uploads as it should. What nobody ends says after a minute that it survived.
+    /// processes hold the lock. Later it uploads as it should. If a process is not ended, it finally writes "survived".
     private static let script = """
         folder=$1 uploader=$2 log=$3 course=$4
         if [ -e "$folder.lock" ]; then exec python3 -B "$uploader" "$folder" "$log"; fi
@@ -96,7 +96,7 @@ struct KilledUploadTests {
             let written = try Data(contentsOf: late)
             #expect(written.starts(with: Data("late\n".utf8)))
 
-            /// What a server does that is started again.
+            /// A delivery by a server that is started again.
             func deliver(after seconds: Int64) async throws -> Publisher.Delivery {
                 let clock = ManualClock(now: site.clock.now.addingTimeInterval(TimeInterval(seconds)))
                 let open = try await site.server.open(clock: clock)
@@ -107,7 +107,7 @@ struct KilledUploadTests {
                 await open.engine.close()
                 return delivery
             }
-            // Nobody knows yet whether the other still uploads: its turn is as long as its program may run, and a minute.
+            // It is unknown whether the other still uploads: its turn is as long as its program may run, and a minute.
             #expect(try await deliver(after: 0) == Publisher.Delivery())
             #expect(!FileManager.default.fileExists(atPath: log.path))
             let delivery = try await deliver(after: course.limit + 90)

@@ -96,7 +96,7 @@ struct PostgreSQLServerTests {
             let server = try await ServingProcess.start(site)
             try await server.says("signed again: trust/")
             try await site.everybodyFollows(server.port)
-            // What an operator copies to a second machine, and to one without the head.
+            // The files that an operator copies to a second machine, and to one without the head.
             var others: [ServingProcess] = []
             for (name, files) in [("second", ["configuration.json", "head"]), ("third", ["configuration.json"])] {
                 let folder = site.folder.appending(path: name)
@@ -111,12 +111,12 @@ struct PostgreSQLServerTests {
                 ])
                 try await other.says("serving bank: generation")
                 #expect(other.text.contains("this folder had no head of the audit") == (name == "third"))
-                // Its first round signs, whoever has signed before.
+                // Its first round signs, no matter who has signed before.
                 try await other.says("signed again: trust/")
                 try await Self.everybodyFollows(other.port, folder, site)
                 others.append(other)
             }
-            // What one folder's command publishes is everybody's within seconds, also in the folders.
+            // All servers have a publication by one folder's command within seconds, also in the folders.
             let generation = try await site.publish()
             for other in others { try await other.says("serving bank: generation \(generation)") }
             for (other, name) in zip(others, ["second", "third"]) {
@@ -288,7 +288,7 @@ struct PostgreSQLServerTests {
             #expect(try await open.catalog.audit(after: -1, limit: 10_000) == audit)
             #expect(open.catalog.ledger.generation(of: site.app) == generation)
             #expect(try await open.publisher.examine().filter(\.isFault) == [])
-            // What waited for a publication still does, with its approvals.
+            // A change that waited for a publication still does, with its approvals.
             guard case .published(let next) = try await open.publisher.publish(change).stage else {
                 Issue.record("the change was not published")
                 return

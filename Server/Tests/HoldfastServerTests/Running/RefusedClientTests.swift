@@ -40,7 +40,7 @@ struct RefusedClientTests {
             service = ReportService(site.open.catalog, inbox, logger: AdministrationSite.quiet)
         }
 
-        /// What speaks TLS where reports go.
+        /// The identity for TLS where reports go.
         func identity() throws -> TLSIdentity {
             let leaf = try site.root.leaf(names: [.dns("localhost")])
             let (chain, key) = (site.folder.appending(path: "chain.pem"), site.folder.appending(path: "key.pem"))
@@ -49,7 +49,7 @@ struct RefusedClientTests {
             return try TLSIdentity(certificates: chain, key: key)
         }
 
-        /// What an app has in it: the key that the server shows, and the one that comes next.
+        /// The pin file in an app: the key that the server presents, and the one that comes next.
         func pinFile(_ collector: URL) throws -> PinFile {
             let pins = try [(site.shown, "active"), (site.announced, "backup")].map { certificate, state in
                 let pin = try Pin.publicKey(of: certificate.der)
@@ -199,7 +199,7 @@ struct RefusedClientTests {
         }
     }
 
-    /// What a tool finds over HTTP, and a person with it.
+    /// Checks that a tool and a person find the report.
     private func show(_ scene: Scene, _ middle: TestCertificate) async throws {
         let site = scene.site
         var generator = SystemRandomNumberGenerator()

@@ -39,11 +39,11 @@ struct ReportServerTests {
                 try await RawClient(port: server.administration).get("/metrics").body
                     .contains(#"holdfast_reports_total{outcome="counted"} 300"#)
             }
-            // Hearsay: everything that a command says stays as green as it was.
+            // Reports are unverified: the output of every command stays as green as it was.
             let status = try await ServerProgram.run(["status", "--data", site.data], in: site.folder)
             #expect(status.status == 0, "\(status.output)")
             #expect(status.output.contains("WARNING, as far as reports can be believed: \(warning)"))
-            // What has not been written yet is when it stops.
+            // It writes the remaining counts when it stops.
             #expect(try await post(ReportDesk.networkError("ok"), to: server.port) == 202)
             #expect(await server.stop() == 0)
             let counts = try await site.open.catalog.reportCounts(of: site.app, sinceHour: 0, limit: 10)

@@ -108,7 +108,7 @@ struct WrongClockTests {
                 return await process.status()
             }
             for days in [31, 92] {
-                // Nobody was here for so long that a person has to vouch for the clock.
+                // The server was stopped for so long that a person has to confirm the clock.
                 #expect(try await command(days, "resumed at", "resume", "--clock", "--yes") == 0)
                 #expect(
                     try await command(

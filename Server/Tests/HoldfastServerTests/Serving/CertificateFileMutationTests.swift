@@ -61,7 +61,7 @@ struct CertificateFileMutationTests {
                         #expect(error.code == .file && !error.remedy.isEmpty, "\(error)")
                         let names = [link.path, key.path]
                         #expect(names.contains { error.subject == $0 }, "\(error)")
-                        // What is in a key is shown to nobody.
+                        // The content of a key appears in no error.
                         #expect("\(error)".utf8.count <= 400 && !"\(error)".contains("NIOSSL"), "\(error)")
                         #expect(identity.leaf == last)
                         throw error

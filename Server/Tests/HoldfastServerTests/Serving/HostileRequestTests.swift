@@ -7,7 +7,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What strangers may send to the public listener.
+/// Requests that strangers may send to the public listener.
 @Suite("Hostile requests", .timeLimit(.minutes(5)))
 struct HostileRequestTests {
     private static let host = "Host: pins.example.net\r\n"

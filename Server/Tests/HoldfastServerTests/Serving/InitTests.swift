@@ -74,7 +74,7 @@ struct InitTests {
             let nobody = try await client.get("/app/init?appName=other", Self.header)
             #expect(nobody.status == 404 && nobody.body.contains(#""code":"APP_NOT_FOUND""#))
             #expect(nobody.header("X-Cert-Pinning-Signature") == nil)
-            // Nobody learns which apps there are without a challenge.
+            // Without a challenge, no client learns which apps there are.
             let unchallenged = try await client.get("/app/init?appName=other")
             #expect(unchallenged.status == 403 && unchallenged.body.contains(#""code":"INVALID_CHALLENGE""#))
             let wrong = try await client.get("/app/init?appName=bank&appVersion=1.x&platform=WEB", Self.header)

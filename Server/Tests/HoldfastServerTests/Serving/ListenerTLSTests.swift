@@ -91,7 +91,7 @@ struct ListenerTLSTests {
         #expect(begun(10_000, from: flood, in: 3, isProxy: true) == 10_000)
         #expect(
             MetricsText(families: counters.families).text.contains("# TYPE holdfast_handshakes_refused_total counter"))
-        // Without TLS nobody signs for a connection.
+        // Without TLS a connection costs no signature.
         let plain = ConnectionTable(limits, speaksTLS: false, counters)
         for _ in 0..<10_000 {
             let ticket = try #require(plain.open(flood, isProxy: false, at: 0))

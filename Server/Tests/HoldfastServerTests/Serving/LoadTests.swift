@@ -214,7 +214,7 @@ struct LoadTests {
 }
 
 extension ListenerCounters {
-    /// What was counted under a name and the value of a label.
+    /// The value under a name and the value of a label.
     fileprivate func value(_ name: String, _ label: String) -> Double? {
         families.first { $0.name == name }?.samples.first { $0.labels.contains { $0.1 == label } }?.value
     }

@@ -16,7 +16,7 @@ import Testing
 @testable import ServerHTTP
 @testable import ServerModel
 
-/// What apps have: stores and policies with their own downloads, over sockets.
+/// The clients in apps: stores and policies with their own downloads, over sockets.
 @Suite("The clients of apps", .timeLimit(.minutes(5)))
 struct RealClientTests {
     private let authority: TestAuthority

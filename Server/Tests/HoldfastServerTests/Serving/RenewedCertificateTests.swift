@@ -60,7 +60,7 @@ struct RenewedCertificateTests {
             try files.install(old)
             let identity = try TLSIdentity(certificates: files.chain, key: files.key)
             var settings = try ListenerSettings(port: 0, identity: identity)
-            // What happens between two questions may take long on a machine that does much else.
+            // The time between two questions may be long on a machine that does much else.
             settings.limits.waiting = .seconds(120)
             try await site.listening(settings) { port in
                 @Sendable func reaches(_ authority: TestAuthority) async -> Bool {
@@ -120,7 +120,7 @@ struct RenewedCertificateTests {
         }
     }
 
-    /// What a server says in its log until something is so.
+    /// The lines of a server's log until a condition is true.
     private func lines(
         of world: World, renewing identity: TLSIdentity, until isSo: @Sendable ([String]) -> Bool
     ) async -> [String] {
@@ -128,7 +128,7 @@ struct RenewedCertificateTests {
         let loop = PublishingLoop(world.publisher, renewing: [identity], logger: lines.logger)
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await loop.run() }
-            // What is expected of them says what is missing.
+            // After a timeout, the caller's expectations fail.
             try? await eventually("the log has it") { isSo(lines.all) }
             group.cancelAll()
             return lines.all

@@ -27,7 +27,7 @@ struct ReportLaneTests {
         lane.countOther()
         turn()
         #expect(done == [0, 1, 2])
-        // Nobody else has asked since.
+        // No other request has come since.
         turn()
         #expect(done == Array(0..<(3 + ReportLane.maximumTurn)))
     }
@@ -55,7 +55,7 @@ struct ReportLaneTests {
         for _ in 0..<10_000 { lane.countOther() }
         turn()
         #expect(done == ReportLane.maximumTurn)
-        // What is beyond a turn is not saved, but for one.
+        // Credit beyond a turn is not saved, but for one.
         lane.countOther()
         turn()
         #expect(done == ReportLane.maximumTurn + 1)

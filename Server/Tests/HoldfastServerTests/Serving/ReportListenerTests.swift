@@ -106,7 +106,7 @@ struct ReportListenerTests {
             let both = try await RawClient(port: port).exchange(head(10_000) + body + next)
             #expect(
                 both.hasPrefix("HTTP/1.1 503") && both.contains("HTTP/1.1 200") && both.hasSuffix("list"), "\(both)")
-            // One whose end nobody knows ends its connection.
+            // A body whose end is unknown ends its connection.
             for more in ["Transfer-Encoding: chunked", "Expect: 100-continue"] {
                 let length = more.hasPrefix("Expect") ? "Content-Length: 9\r\n" : ""
                 let answer = RawAnswer(
@@ -195,14 +195,14 @@ struct ReportListenerTests {
     func onTheirWay() async throws {
         let inbox = try inbox()
         let app = try AppName("bank")
-        // Whoever only says that a body comes takes nothing from anybody.
+        // A client that only announces a body takes no space from others.
         var permits: [BodyPermit] = []
         for number in 0..<2_000 {
             permits.append(try inbox.intake.admit(app, from: ReportDesk.source(number), at: UInt64(number)))
         }
         #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown) && inbox.intake.next() != nil)
         let size = ReportReader.maximumSize
-        // What has come counts: an eighth of all of one source, and everything of many.
+        // Received bytes count: an eighth of the total for one source, and all of it for many.
         let loud = try ReportDesk.source(0)
         var own: [BodyPermit] = []
         while own.count < 1_000 {
@@ -251,7 +251,7 @@ struct ReportListenerTests {
         try fill()
         #expect(
             inbox.intake.count == min(ReportIntake.maximumCount, ReportIntake.maximumBytes / size))
-        // Nobody reads, and they go on: every other has its report taken, and it stays.
+        // Reports are not read: every other source still has its report taken, and it stays.
         let own = ByteBuffer(repeating: 0x21, count: size)
         for number in 1_000..<1_100 {
             let other = try ReportDesk.source(number)
@@ -279,7 +279,7 @@ struct ReportListenerTests {
     @Test("A bad chunk is answered at once, also while its report waits for its turn")
     func badChunk() async throws {
         let (site, inbox) = (try ServingSite(), try inbox())
-        // Whoever waited for the time of a body would outlast this test.
+        // Waiting for the time of a body would outlast this test.
         var settings = try ListenerSettings(port: 0)
         (settings.limits.bodyTime, settings.limits.bodyGrace) = (.hours(1), .hours(1))
         try await site.listening(settings, reports: inbox) { port in
@@ -294,7 +294,7 @@ struct ReportListenerTests {
         }
     }
 
-    /// What comes back while nothing more is sent.
+    /// The first answer while nothing more is sent.
     private func firstAnswer(_ port: Int, _ text: String) async throws -> RawAnswer {
         try await RawClient(port: port).connected { inbound, outbound in
             try await outbound.write(ByteBuffer(string: text))

@@ -133,7 +133,7 @@ struct RequestMutationTests {
         }
     }
 
-    /// Time for rates that goes so fast that nobody is slowed down.
+    /// Time for rates that goes so fast that no client is slowed down.
     private static func instants() -> @Sendable () -> UInt64 {
         let instant = ManualInstant()
         return {

@@ -73,7 +73,7 @@ struct RequestParserTests {
             proxies.client(behind: try IPAddress(peer), forwarded: header).description
         }
         #expect(try client("10.0.0.1", ["203.0.113.7"]) == "203.0.113.7")
-        // What the client itself wrote stands before what the proxy added.
+        // The client's own part stands before the part that the proxy added.
         #expect(try client("10.0.0.1", ["198.51.100.1, 203.0.113.7"]) == "203.0.113.7")
         #expect(try client("10.0.0.1", ["198.51.100.1, 203.0.113.7", "10.1.1.1"]) == "203.0.113.7")
         #expect(try client("203.0.113.9", ["198.51.100.1"]) == "203.0.113.9")

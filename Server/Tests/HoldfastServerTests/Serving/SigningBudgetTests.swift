@@ -42,7 +42,7 @@ struct SigningBudgetTests {
         for number in 0..<5_000 {
             _ = try buckets.take(source(number), at: 0)
             #expect(buckets.count <= 200)
-            // Who keeps asking is remembered.
+            // A source that keeps asking is remembered.
             if number % 50 == 0 { #expect(buckets.take(steady, at: 0) != nil) }
         }
     }
@@ -58,7 +58,7 @@ struct SigningBudgetTests {
             for _ in 0..<5_000 where shares.take(greedy, at: now) { answered[greedy, default: 0] += 1 }
             for _ in 0..<30 where shares.take(modest, at: now) { answered[modest, default: 0] += 1 }
         }
-        // In the first window, which has a second's worth, nobody knew of the other.
+        // In the first window, which has a second's worth, neither app knew of the other.
         let (few, many) = (try #require(answered[modest]), try #require(answered[greedy]))
         #expect(few == 19 * 30)
         #expect(many >= 1_000 + 19 * 50 && few + many <= 1_000 + 19 * 100)

@@ -18,7 +18,7 @@ import Testing
 @Suite("People at the pages", .timeLimit(.minutes(10)))
 struct BrowserStoryTests {
     private static let people = ["dave", "erin"]
-    /// Somebody who may add and propose, and approves nothing.
+    /// A person who may add and propose, and approves nothing.
     private static let keeper = "frank"
     private static let send = ".entry button"
     private static let anyPasskey = "button[data-passkey]"
@@ -241,7 +241,7 @@ struct BrowserStoryTests {
         #expect(pages[1].contains(next) && !pages[1].contains("no pin"), "\(pages[1])")
         #expect(pages[2].contains("seen at 1 place"), "\(pages[2])")
 
-        // A key that nobody announced, and an app that a machine in the middle met.
+        // A key that was not announced, and an app that a machine in the middle met.
         let stranger = try world.root.leaf(names: [.dns(World.host)])
         try server.serve(stranger)
         #expect(try await shop.verdicts() == [.unannounced])
@@ -289,7 +289,7 @@ struct BrowserStoryTests {
             hostPort: Int(shop.host.port))
     }
 
-    /// Pages are read, forms are sent, and somebody signs out in a browser that runs no script; passkeys alone need one.
+    /// Pages are read, forms are sent, and a person signs out in a browser that runs no script; only passkeys need one.
     private func signOut(_ party: RelyingParty, _ folder: URL) async throws {
         let signIn = "\(party.origin)/signin"
         let answers = try await follow(
@@ -305,7 +305,7 @@ struct BrowserStoryTests {
         #expect(answers[1].main.contains("Action needed"), "\(answers[1])")
         let filtered = answers[2].main
         #expect(answers[2].address.contains("event=alarm") && !filtered.contains("invitation\t"), "\(filtered)")
-        // Who has signed out sees nothing.
+        // A person who has signed out sees nothing.
         #expect(answers[3].address == signIn && answers[3].main.contains("passkeys need JavaScript"), "\(answers[3])")
         #expect(answers[4].address == signIn && answers[5].address == signIn, "\(answers[5])")
     }

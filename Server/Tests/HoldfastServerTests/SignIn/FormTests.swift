@@ -175,7 +175,7 @@ struct FormTests {
                     if number < 4 {
                         #expect(pages.contains("href=\"\(form.path)") == allowed.contains(number), "\(form.path)")
                     }
-                    // What is allowed is sent by another test, and by nobody whose app it would be twice.
+                    // Another test sends allowed forms. Here, a second one would add the same app twice.
                     guard !allowed.contains(number) else { continue }
                     let head = world.catalog.ledger.chain.head
                     let answer = try await desk.send(form.path, form.fields, in: browser)
@@ -187,7 +187,7 @@ struct FormTests {
             #expect(sent.status == 303, "\(sent.text)")
             let placed = try await desk.send(forms[1].path, forms[1].fields, in: some)
             #expect(placed.status == 303, "\(placed.text)")
-            // What the invitation allows is in the audit, and no row gives more.
+            // The rights of the invitation are in the audit, and no row gives more.
             try await PasskeyDesk(world: world).write(
                 """
                 UPDATE passkey SET octets = (SELECT octets FROM passkey AS other WHERE other.credential = $1) \
@@ -266,7 +266,7 @@ struct FormTests {
                 #expect(!answer.text.contains("<script>alert") && !answer.text.contains("\u{202E}"), "\(comment)")
                 if form == 0, field != "title" { #expect(answer.text.contains("value=\"Shop\""), "\(comment)") }
             }
-            // A private key that somebody pastes is not sent back.
+            // A private key in a form is not sent back.
             let secret = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEhvbGRmYXN0\n-----END PRIVATE KEY-----\n"
             for (form, field) in [(0, "anchors"), (2, "next")] {
                 var fields = forms[form].fields

@@ -57,7 +57,7 @@ struct InvitedAppTests {
             let absent = try await begin("shop", Story.id(9))
             absent.isError(404, .notFound, field: "change")
             #expect(try await begin("bank", mine).status == 200)
-            // Who is invited for all apps sees all of them.
+            // A person who is invited for all apps sees all of them.
             let all = try await desk.signIn(SoftPasskey(number: 32, id: [32]))
             let open = try await PageSessions(world.catalog).find(all.request("/"))
             #expect(open != nil && open?.apps == nil)
@@ -89,7 +89,7 @@ struct InvitedAppTests {
                 try await world.catalog.change(other.change).approvals.contains {
                     $0.signature.identity == refused.signature.identity
                 })
-            // Somebody who writes into the database lets it count as little, also when the passkey was removed.
+            // A row that an attacker writes into the database is not valid either, also when the passkey was removed.
             for isRemoved in [false, true] {
                 if isRemoved {
                     try await world.catalog.removePasskey(refused.signature.identity, by: "operator")
@@ -107,7 +107,7 @@ struct InvitedAppTests {
             }
             try await world.approve(bank, by: [.alice])
             await expectError(.notApproved) { try await world.publisher.publish(bank) }
-            // What was said for the other app counts still.
+            // The approval of the other app is still valid.
             try await world.approve(other.change, by: [.alice])
             #expect(try await world.publisher.publish(other.change) == .published(generation: 1))
             try await world.everybodyFollows(of: other.app, isThorough: false)
@@ -173,7 +173,7 @@ struct InvitedAppTests {
                 try await desk.post(
                     "/changes/bank/\(change)/approve/begin", ["csrf": browser.csrf], cookies: [browser.cookie])
             }
-            // Nobody has a passkey to approve with.
+            // No person has a passkey to approve with.
             for _ in 0..<30 { #expect(try await begin().status == 404) }
             let refused = try await begin()
             refused.isError(429, .tooManyRequests)
@@ -205,14 +205,14 @@ struct InvitedAppTests {
             try await desk.post(path, ["csrf": made.csrf], cookies: [made.cookie]).isError(429, .tooManyRequests)
             #expect(try await desk.post(path, ["csrf": browser.csrf], cookies: [browser.cookie]).status == 404)
             #expect(try await signOut([browser.cookie]).status == 303)
-            // Whoever has signed out is nobody in particular.
+            // A visitor who has signed out shares the limit of strangers.
             try await signOut([browser.cookie]).isError(429, .tooManyRequests)
         }
     }
 }
 
 extension SignInDesk.Browser {
-    /// What the browser sends for a page.
+    /// The browser's request for a page.
     func request(_ target: String) -> ListenerRequest {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target)
         head.headers.add(name: "Cookie", value: cookie)

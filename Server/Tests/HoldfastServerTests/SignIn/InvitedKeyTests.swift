@@ -8,7 +8,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// People who were invited register keys that are not theirs: nobody proves possession then.
+/// Invited people register keys that are not theirs: a registration does not prove possession.
 @Suite("Keys that somebody was invited with", .timeLimit(.minutes(5)))
 struct InvitedKeyTests {
     private func invite(
@@ -108,7 +108,7 @@ struct InvitedKeyTests {
                 if let session { #expect(try await world.catalog.session(of: session) == nil) }
                 let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
                 try await world.approve(change, by: [.alice, .dave])
-                // Another process reads the same out of the audit, and the key is nobody's to register.
+                // Another process reads the same from the audit, and the key cannot be registered.
                 let engine = try SQLiteEngine(world.folder.appending(path: "server.db"), clock: world.clock)
                 let known = try await world.another(engine).catalog.ledger.people
                 #expect(known.allows(dave, world.app) && known.passkeys.isEmpty)

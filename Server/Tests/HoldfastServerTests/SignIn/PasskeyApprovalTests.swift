@@ -61,7 +61,7 @@ struct PasskeyApprovalTests {
         }
     }
 
-    /// Whoever controls the page has somebody sign in, and chooses the 32 bytes: those of an approval.
+    /// An attacker controls the page on which a person signs in, and chooses the 32 bytes: those of an approval.
     @Test("A sign-in over the digest of an approval is a good sign-in, and approves nothing when it is handed in")
     func confusion() async throws {
         try await SignInDesk.run { desk in
@@ -82,7 +82,7 @@ struct PasskeyApprovalTests {
             other.isError(404, .notFound, field: "passkey")
             #expect(desk.world.catalog.ledger.chain.head == head)
             #expect(try await desk.world.catalog.change(change).approvals.isEmpty)
-            // The other way about: what approves signs nobody in.
+            // The reverse: a passkey that approves cannot sign in.
             let asked = try await desk.post("/signin/begin", [:])
             let answer = try PasskeyStory.phone.assertion(for: SignInDesk.challenge(asked))
             let signIn = try await desk.post(
@@ -160,7 +160,7 @@ struct PasskeyApprovalTests {
         }
     }
 
-    /// Who can write to the database, and registers a key of their own, is no approver by that.
+    /// An attacker who can write to the database, and registers their own key, does not become an approver.
     @Test("A registered passkey that no statement names approves nothing, and its page offers none")
     func unnamed() async throws {
         try await SignInDesk.run { desk in

@@ -65,7 +65,7 @@ struct SignInCallTests {
                     #expect(line.contains(attribute), "\(line)")
                 }
             }
-            // Two of the name are none: somebody else may have set one.
+            // Two cookies of the name count as none: an attacker may have set one.
             let token = try #require(answer.cookie(PageSessions.cookie))
             let twice = "\(PageSessions.cookie)=\(token); \(PageSessions.cookie)=\(token)"
             let browser = SignInDesk.Browser(token: try #require(AccessToken(token.utf8)))
@@ -102,7 +102,7 @@ struct SignInCallTests {
                     "/approvers/sign/begin", ["csrf": csrf, "statement": ""], cookies: [browser.cookie])
                 call.isError(403, .forbidden, field: "csrf")
             }
-            // What a form of another page could send without asking first.
+            // A request that a form of another page could send without asking first.
             let form = try await desk.post("/signin/begin", text: "{}", type: "text/plain")
             form.isError(415, .unsupportedMediaType)
             let more = try await desk.post("/signin/begin", ["next": "https://example.com"])
@@ -182,7 +182,7 @@ struct SignInCallTests {
             let careless = try await desk.register(SoftPasskey(flags: [.userPresent]), first)
             careless.isError(422, .userNotVerified)
             #expect(try await desk.register(SoftPasskey(), first).status == 201)
-            // What was made for one invitation is no answer to another.
+            // An answer for one invitation is not valid for another.
             let asked = try await desk.post("\(second.path)/begin", ["token": second.token.secretText])
             let old = SignInDesk.members(
                 try SoftPasskey(number: 22, id: [2]).registration(for: SignInDesk.challenge(asked)), second.token)

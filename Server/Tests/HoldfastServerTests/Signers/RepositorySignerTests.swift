@@ -59,7 +59,7 @@ struct RepositorySignerTests {
                 try state.change(.timestamp, adding: [next.publicKey], at: world.clock.now)
                 try await folder.writeDrafts(state)
             }
-            // What is prepared does not count: apps have another root.
+            // A draft does not count: apps have another root.
             await expectError(.constraint) {
                 try await world.publisher.addSigner(successor, replacing: true, by: "operator")
             }

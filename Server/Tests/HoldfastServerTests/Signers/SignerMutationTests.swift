@@ -13,8 +13,8 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What programs of the operator say when they end, damaged: no document has a signature that its key does not verify, and
-/// what a program prints is not repeated.
+/// Damaged output of programs of the operator: no document has a signature that its key does not verify, and
+/// the output of a program is not repeated.
 @Suite("What programs say, damaged", .timeLimit(.minutes(60)))
 struct SignerMutationTests {
     private static let message = Array("www.google.com&nu1DOBz31Y5FY6lRNkJV/HdnB6BDVCp7mX0nxkbub7Y=&1540280280".utf8)

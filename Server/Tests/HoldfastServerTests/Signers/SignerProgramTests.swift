@@ -57,7 +57,7 @@ struct SignerProgramTests {
                 #expect(error.map { !"\($0)".contains("9182736455") } ?? false)
                 #expect(world.publisher.live.current.documents.isEmpty)
             }
-            // What a program left in the background has ended with it.
+            // Processes that a program left in the background have ended with it.
             withExtendedLifetime(try FolderLock.waiting(for: lock)) {}
             let nowhere = try ProgramCommand([world.folder.appending(path: "nowhere").path], limit: 120)
             try await Self.add(nowhere, "nowhere", world)
@@ -158,7 +158,7 @@ struct SignerProgramTests {
                     }
                     try setMode(0o755, of: url)
                 }
-                // As in /tmp, where nobody renames what is not theirs.
+                // As in /tmp, where users can rename only their own files.
                 try setMode(0o1777, of: folder)
                 #expect(try await !isNamed())
                 try setMode(0o755, of: folder)

@@ -20,7 +20,7 @@ import Testing
 struct VerifyingSignerTests {
     private static let formats = World.formats.filter { $0.kind != .pinFile }
 
-    /// What was approved in a world, and the request to sign one entry of its list.
+    /// The approved change of a world, and the request to sign one entry of its list.
     private struct Stage {
         let world: World
         let key = SigningKey()
@@ -101,7 +101,7 @@ struct VerifyingSignerTests {
             let stage = try await Stage(world)
             let signer = try stage.signer("right")
             #expect(try await signer.answers(stage.request()) == 0, "\(signer.lastWords)")
-            // What was accepted is signed again, whatever the time is.
+            // An accepted request is signed again, whatever the time is.
             try signer.setTime(world.now + 20 * 86_400)
             #expect(try await signer.answers(stage.request()) == 0, "\(signer.lastWords)")
             let refusals: [(String, (inout [String: Any]) throws -> Void)] = [
@@ -187,7 +187,7 @@ struct VerifyingSignerTests {
                     message: try #require(permit.content.entries(at: world.now).first).signedBytes, document: nil)
                 requests.append(request.bytes)
                 #expect(try await signer.answers(request.bytes) == 0, "\(signer.lastWords)")
-                // The one before is what everybody has while a canary has this one.
+                // The one before is what all other clients have while a canary has this one.
                 if requests.count > 1 { #expect(try await signer.answers(requests[requests.count - 2]) == 0) }
                 try await world.publisher.publish(change)
                 try await world.everybodyFollows(isThorough: false)

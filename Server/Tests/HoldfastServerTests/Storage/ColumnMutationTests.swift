@@ -11,7 +11,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerWeb
 
-/// What stands in columns of the database and in bodies of calls, damaged: each is read as something that it could say, or
+/// Damaged columns of the database and bodies of calls: each is read as something that it could say, or
 /// refused. Contents, approvals, entries of the audit and keys have campaigns of their own.
 @Suite("Columns and bodies, damaged")
 struct ColumnMutationTests {
@@ -73,7 +73,7 @@ struct ColumnMutationTests {
         let read = campaign(0xD4AF, [draft.bytes]) { mutant in
             let damaged = try RepositoryDraft(mutant)
             #expect(damaged.bytes == mutant)
-            // What holders sent is compared with what is there.
+            // The holders' files are compared with the present ones.
             #expect(damaged.merging(other).pins == damaged.pins)
         }
         #expect(read > 0)

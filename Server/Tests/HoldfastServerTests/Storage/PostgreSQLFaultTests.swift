@@ -9,7 +9,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What only a database on another machine can do.
+/// Faults that only a database on another machine can have.
 @Suite(
     "PostgreSQL that fails", .besidePostgres,
     .needs(.postgreSQL))

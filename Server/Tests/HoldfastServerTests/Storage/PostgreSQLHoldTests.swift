@@ -7,7 +7,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What only a database on another machine can do.
+/// Locks that only a database on another machine has.
 @Suite(
     "The right to serve from a database", .besidePostgres, .timeLimit(.minutes(5)),
     .needs(.postgreSQL))
@@ -101,7 +101,7 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         let engine = try await PostgreSQLEngine.open(address, clock: nil, hold: second)
         try await add("bank", to: engine)
         await expectError(.databaseInUse) { try await second.takeAlone() }
-        // After its connection broke it is taken anew.
+        // After its connection broke, the lock is taken again.
         let name = try #require(address.parameters["dbname"])
         try await server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)';")
         try await first.renew()
@@ -161,7 +161,7 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         try await old.hold.share()
         await expectError(.databaseInUse) { try await server(last) }
         await new.hold.release()
-        // What cannot be lived with is taken when nobody works on the tables, and ends who comes back.
+        // A step that old servers cannot work with waits until they end, and refuses them afterwards.
         await old.hold.release()
         var newest: (hold: DatabaseLock, engine: PostgreSQLEngine)?
         while newest == nil { newest = try? await server(last) }

@@ -9,7 +9,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What only a database on another machine can do.
+/// Cases that only a database on another machine has.
 @Suite(
     "PostgreSQL", .besidePostgres, .needs(.postgreSQL))
 struct PostgreSQLTests: PostgreSQLCases {
@@ -199,7 +199,7 @@ struct PostgreSQLTests: PostgreSQLCases {
                 }
                 for await _ in begun.stream {}
                 await expectError(.lockedDatabase) { try await add("bank", to: other) }
-                // Whoever reads waits for nobody.
+                // A read does not wait for a write.
                 #expect(try await names(in: other) == [])
                 done.signal()
                 try await long

@@ -9,7 +9,7 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// What a server does with its database, on PostgreSQL. `HOLDFAST_TEST_DATABASES` runs other suites there as well.
+/// A server's work with its database, on PostgreSQL. `HOLDFAST_TEST_DATABASES` runs other suites there as well.
 @Suite(
     "A server on PostgreSQL", .besidePostgres,
     .needs(.postgreSQL))

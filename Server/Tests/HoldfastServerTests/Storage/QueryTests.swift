@@ -21,7 +21,7 @@ struct QueryTests {
             for match in source.matches(of: /"""\n(?<long>(?:.|\n)*?)"""|"(?<short>(?:[^"\\\n]|\\.)*)"/) {
                 let text = (match.long ?? match.short ?? "").replacing(/\\\n\s*/, with: "")
                     .trimmingCharacters(in: .whitespacesAndNewlines)
-                // What is put together is no query.
+                // A fragment of a query is not checked.
                 guard !text.contains(#"\("#),
                     text.firstMatch(of: /^(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH) [a-zA-Z({]/) != nil
                 else { continue }

@@ -5,7 +5,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerStore
 
-/// What every engine must do.
+/// Requirements for every engine.
 @Suite("Storage, on every engine", .besidePostgres)
 struct StorageSuite {
     static func withEngine(

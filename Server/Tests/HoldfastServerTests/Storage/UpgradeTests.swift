@@ -33,7 +33,7 @@ struct UpgradeTests {
                 #expect(opened.publisher.live.current.documents.mapValues(\.bytes) == served)
                 #expect(try await upgraded.clientsThatGetIn(world.shown) == World.everybody)
                 #expect(try await opened.publisher.examine().filter(\.isFault) == [])
-                // What waited for people still does, with the approval that it had.
+                // A change that waited for people still does, with its approval.
                 #expect(try await opened.catalog.change(open).approvals.count == 1)
                 try await upgraded.pass(300)
                 #expect(try await opened.publisher.renew().signed.count == 2)
@@ -92,7 +92,7 @@ struct UpgradeTests {
             }
             #expect(try count("SELECT count(*) FROM chain WHERE length(certificates) = 90000") == 0)
             #expect(try count("SELECT count(*) FROM observation") == 256)
-            // What other vantages saw stays, although it is older.
+            // Observations of other vantages stay, although they are older.
             #expect(try count("SELECT count(DISTINCT vantage) FROM observation WHERE chain_digest IS NOT NULL") == 3)
             let unnamed = try count(
                 """

@@ -17,10 +17,10 @@ import Testing
 @testable import ServerModel
 @testable import ServerStore
 
-/// Hosts that answer badly, and names that resolve badly: people are told, nobody waits, and no pin goes away.
+/// Hosts that answer badly, and names that resolve badly: people get an alert, no request waits, and no pin goes away.
 @Suite("Hosts that answer badly", .timeLimit(.minutes(3)))
 struct BadHostTests {
-    /// What a server does that speaks no TLS.
+    /// The behavior of a server that speaks no TLS.
     enum Flood: CaseIterable, Sendable {
         /// Ends the connection at once.
         case nothing
@@ -138,7 +138,7 @@ struct BadHostTests {
             try await unchanged()
             let losses = try await world.publisher.standing(of: shop.app).losses
             #expect(losses.contains { $0.contains("127.0.0.3") }, "\(losses)")
-            // What one place has seen is not proposed, even if somebody asks for it.
+            // An observation from one place is not proposed, even on request.
             await expectError(.gate) {
                 try await world.catalog.draft(of: shop.app, Catalog.DraftOptions(includesSeen: true))
             }

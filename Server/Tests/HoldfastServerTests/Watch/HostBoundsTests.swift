@@ -180,7 +180,7 @@ struct HostBoundsTests {
             }
             let ledger = world.catalog.ledger
             #expect(ledger.alarms.count <= HostMarks.maximumPerHost, "\(ledger.alarms.count)")
-            // What was raised before the rest keeps its place.
+            // An alert that was raised before the rest keeps its place.
             let old = Digest(of: Array("key 1".utf8))
             #expect(ledger.alarms.contains(Ledger.Name(app: world.app, name: "\(world.catalogHost.label) \(old)")))
             #expect(ledger.hasTooManyKeys(world.catalogHost.label, of: world.app))
@@ -221,7 +221,7 @@ struct HostBoundsTests {
     func vantages() async throws {
         try await World.run { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
-            // What is published is no news, so none of it is in the audit. The world looks from two vantages.
+            // Published certificates are no news, so none of them is in the audit. The world looks from two vantages.
             let chain = try CertificateChain(world.shown.chain)
             func hand(_ vantage: String) async throws {
                 try await note([observation(chain, at: "192.0.2.1", world, from: vantage)], world, from: vantage)

@@ -10,7 +10,7 @@ import Testing
 @testable import ServerFoundation
 @testable import ServerModel
 
-/// What hosts show and what resolvers say, damaged, as the watcher judges it.
+/// Damaged chains of hosts and answers of resolvers, as the watcher evaluates them.
 @Suite("Chains and addresses of hosts, damaged", .timeLimit(.minutes(60)))
 struct ShownChainMutationTests {
     private static let name = "www.example.com"
@@ -53,7 +53,7 @@ struct ShownChainMutationTests {
             case .unannounced: #expect(!finding.words.isEmpty)
             case .unpinned, .unreadable: Issue.record("it is pinned, and was shown")
             }
-            // What is written down can be read again.
+            // A stored chain can be read again.
             let stored = try CertificateChain(finding.chain)
             #expect(try CertificateChain(bytes: stored.bytes) == stored)
         }
@@ -97,7 +97,7 @@ struct ShownChainMutationTests {
         var most = 0
         _ = await campaign(awaiting: 0x4E50, [[127, 0, 0, 1], [169, 254, 169, 254]], count: count) { mutant in
             var generator = SeededGenerator(seed: mutant.reduce(7) { $0 &* 31 &+ UInt64($1) })
-            // Addresses of these blocks only, so that nobody is asked.
+            // Addresses of these blocks only, so that no real host is probed.
             let blocks: [[UInt8]] = [[127], [10], [169, 254], [192, 168]]
             let found = (0..<Int.random(in: 0...200, using: &generator)).compactMap { _ -> IPAddress? in
                 let block = blocks[Int.random(in: 0..<blocks.count, using: &generator)]

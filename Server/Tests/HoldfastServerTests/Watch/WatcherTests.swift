@@ -91,7 +91,7 @@ struct WatcherTests {
                     let seen = try await world.catalog.observations(of: host, world.app)
                     #expect(seen.map(\.chain?.certificates) == [fleet.chain])
                 }
-                // What nobody announced is in the audit, once for each host, and not again in the next look.
+                // An unannounced certificate is in the audit, once for each host, and not again in the next round.
                 let said = world.catalog.ledger.chain.head.count
                 #expect(said == before + Int64(names.count))
                 world.clock.advance(by: .seconds(331))
