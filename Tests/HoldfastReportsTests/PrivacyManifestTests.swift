@@ -51,7 +51,7 @@ struct PrivacyManifestTests {
             }
         }
 
-        /// What the page says in the row of a key with this value.
+        /// The page's text in the row of a key with this value.
         var words: String {
             switch self {
             case .flag(let flag): "`\(flag)`"

@@ -44,7 +44,7 @@ struct HostProbeTests {
         probe.addressesAtOnce = 64
         let addresses = (1...60).map { "127.0.1.\($0)" }
         probe.resolver = .fixed(try addresses.map { try IPAddress($0) })
-        // Nobody listens on port 1; the other server accepts, and closes the connection at once.
+        // No server listens on port 1; the other server accepts, and closes the connection at once.
         for port in [1, closing.port] {
             for _ in 0..<3 {
                 let findings = await probe.ask(try DialedHost(LoopbackFleet.name, port: port))
@@ -244,7 +244,7 @@ struct HostProbeTests {
         probe.connectionsPerAddress = 6
         await server.reset()
         #expect(await probe.ask(host).failures.map(\.code) == [.otherKeyUnknown])
-        // Somebody knows that it has one kind.
+        // The operator knows that it has one kind.
         await server.reset()
         probe.connectionsPerAddress = 2
         probe.asksForOtherKeys = false
@@ -340,7 +340,7 @@ struct HostProbeTests {
         let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
         try await withLoopbackTLSServer(serving: leaf) { server in
             let host = try DialedHost(LoopbackFleet.name, port: server.port)
-            // The handshake is told to go where the filter would not have let it.
+            // The handshake is directed to an address that the filter would not allow.
             let handshake = Handshake(
                 host: host, policy: StandardPolicy(host: HostPattern(host)),
                 validator: PathValidator(anchors: try TrustAnchors(der: [root.root])), clock: SystemWallClock(),
@@ -384,7 +384,7 @@ private struct OnceServer {
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// - Parameter vanishes: whether nobody listens anymore after the first connection.
+    /// - Parameter vanishes: whether the listener is closed after the first connection.
     static func start(serving leaf: TestCertificate, vanishes: Bool = false) async throws -> OnceServer {
         let context = try NIOSSLContext(configuration: try .testServer(leaf))
         let isUsed = Lock(false)
@@ -412,8 +412,8 @@ private struct OnceServer {
     func shutdown() async { try? await channel.close() }
 }
 
-/// Ends the listener before its first connection's handshake goes on: whoever ends it while it hands the connection over
-/// may end that as well.
+/// Ends the listener before its first connection's handshake continues. Ending it while it hands the connection over
+/// may end the connection as well.
 private final class VanishingListener: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

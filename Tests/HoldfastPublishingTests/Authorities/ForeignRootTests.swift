@@ -70,7 +70,7 @@ struct ForeignRootTests {
         let coverage = try coverage(
             pinning: [scene.x1], of: [scene.x1, scene.r12], presenting: [scene.r12, x1ByForeign], trusting: foreign)
         #expect(Self.names(coverage.missingToLast) == ["Foreign Root"])
-        // Nobody has given the authority's certificates: only unannounced intermediates are judged.
+        // The authority's certificates are not given: only unannounced intermediates are evaluated.
         let unknown = try scene.coverage(
             scene.pinFile([scene.x1]), of: nil,
             showing: [scene.shown(by: scene.r12, presenting: [scene.r12, x1ByForeign])],

@@ -45,7 +45,7 @@ struct IssuerPinCoverageTests {
         #expect(Self.refused(coverage) == ["E8", "R12"])
         #expect(coverage.findings[0].gaps.allSatisfy { $0.unknownAuthorities == 0 && $0.instant == Scene.start })
         #expect(Self.names(coverage.missing).isSubset(of: ["Root X1", "Root X2"]))
-        // What is missing is enough.
+        // Pinning the missing certificates is enough.
         let missing = coverage.missing.compactMap { certificate in
             scene.everything.first { $0.certificate.der == certificate.der }
         }

@@ -5,8 +5,8 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-/// What is imagined of an authority, against an authority that does it: its keys are here, so it issues every certificate
-/// that was judged, and clients decide about each.
+/// Compares imagined certificates of an authority with real ones: its keys are here, so it issues every certificate
+/// that was evaluated, and clients decide about each.
 @Suite("Certificates that are imagined, and the same ones issued")
 struct RealIssuanceTests {
     /// A certificate of an authority, and the authority that signed it.
@@ -78,7 +78,7 @@ struct RealIssuanceTests {
         var certifying: Set<Int> { Set(variants.filter { $0.owner != $0.signer }.map(\.signer)) }
     }
 
-    /// What clients decide about a certificate that was really issued.
+    /// The clients' decisions about a certificate that was really issued.
     private static func decide(_ world: World, _ below: [TestAuthority], _ way: [Variant], at time: Date) throws -> (
         isTrusted: Bool, isPinned: Bool
     ) {

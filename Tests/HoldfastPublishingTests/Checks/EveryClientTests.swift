@@ -18,16 +18,16 @@ struct EveryClientTests {
         }
     }
 
-    /// What every verb is given.
+    /// The input of every verb.
     private struct Given {
-        /// What the published document takes the place of, from now on.
+        /// The pins that the published document replaces now.
         var old: PublishedPins
         var new: PublishedPins
         var earlier: [PublicationOutlook.Document]
         var builds: [PublishedPins]
         var versions: PublicationOutlook.AppVersions
         var platforms: [PublicationOutlook.Platform]
-        /// What servers show; nil for one that does not answer.
+        /// The servers' certificates; nil for a server that does not answer.
         var leaves: [TestCertificate?]
         var now: Date
 
@@ -283,7 +283,7 @@ struct EveryClientTests {
             ).objections.map(\.kind)
         }
         let (served, next) = (try entry(scene.served), try entry(scene.next))
-        // On the other platform nobody gets in either way; on the first the change decides.
+        // On the other platform no client gets in either way; on the first the change decides.
         #expect(try objections(from: served, to: next) == [.refused])
         #expect(try objections(from: next, to: served).isEmpty)
         #expect(try objections(from: next, to: next).isEmpty)

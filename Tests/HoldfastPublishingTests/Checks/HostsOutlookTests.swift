@@ -73,7 +73,7 @@ struct HostsOutlookTests {
         #expect(open.premises.contains("app versions unknown"))
         #expect(try outlook(scene.served, .noShippedPins).worst == nil)
         #expect(try outlook(scene.served, .versions([.init("7.4", carriesDocument: false)])).worst == nil)
-        // A version whose pins nobody has given may lock itself out.
+        // A version whose pins are not given may lock itself out.
         #expect(try outlook(scene.served, .versions([.init("7.4")])).worst == .unreachable)
         #expect(try outlook(scene.next, .unknown).worst == .refused)
     }

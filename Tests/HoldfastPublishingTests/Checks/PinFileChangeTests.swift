@@ -33,7 +33,7 @@ struct PinFileChangeTests {
         return try change(from: changed.original, to: changed.file)
     }
 
-    /// What speaks against a change while the host shows a certificate; nil for one that cannot be asked.
+    /// The objections to a change while the host serves a certificate; nil for a host that does not answer.
     private func objections(
         _ change: PinFileChange, showing leaf: TestCertificate?
     ) throws -> [HostsOutlook.Finding.Kind] {
@@ -73,7 +73,7 @@ struct PinFileChangeTests {
             #expect(try withoutNext.hosts == [host] && withoutNext.losses.isEmpty && withoutNext.patterns.isEmpty)
             #expect(try objections(withoutNext, showing: scene.served).isEmpty)
             #expect(try objections(withoutNext, showing: scene.next) == [.refused])
-            // What nobody could ask is not known.
+            // Without an answer from the host, the effect is unknown.
             #expect(try objections(withoutNext, showing: nil) == [.unreachable])
             let withoutServed = try change(from: both, to: file((OutlookScene.host, [next])))
             #expect(try objections(withoutServed, showing: scene.served) == [.refused])
@@ -160,7 +160,7 @@ struct PinFileChangeTests {
             #expect(change.losses.first?.pattern == api && !change.takesNothing)
             #expect(change.losses.allSatisfy { $0.text.contains(words) }, "\(words): \(change.losses)")
         }
-        // What clients refused already, nobody takes from them.
+        // Clients that already refused a host lose nothing.
         let retired = try PinFile(hosts: [
             PinFile.Host.retired(api), PinFile.Host(HostPattern("a.example"), pins: pins),
         ])

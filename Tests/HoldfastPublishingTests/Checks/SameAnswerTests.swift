@@ -156,7 +156,7 @@ struct SameAnswerTests {
         #expect(try findings(from: short, to: long).isEmpty)
         #expect(try findings(from: long, to: long).isEmpty)
         #expect(try findings(from: long, to: list(scene.next, days: 90)).map(\.kind) == [.refused])
-        // What lasts longer than an outlook looks ahead.
+        // A list that lasts longer than an outlook looks ahead.
         let lasting = try list(scene.served, days: 900)
         let shortened = try findings(from: lasting, to: short)
         #expect(shortened.map(\.kind) == [.ending] && shortened[0].text.contains("now they get in for longer"))

@@ -79,12 +79,12 @@ struct InstallationGateTests {
     func gapBetweenDocuments() throws {
         let scene = try OutlookScene()
         let list = try Self.list(scene, scene.served, scene.next, published: -5)
-        // What was there from the twentieth to the fifth day nobody has said.
+        // No given document covers the time from the twentieth to the fifth day.
         let long = try Self.list(scene, scene.next, published: -100, replaced: -20)
         #expect(try Self.gate(scene, [long, list]).answer == .closed(until: Scene.after(days: 25)))
         let between = try Self.list(scene, scene.next, published: -20, replaced: -5)
         #expect(try Self.gate(scene, [between, long, list]).answer == .open)
-        // What that one replaced may be held for ten days more.
+        // Clients may hold the document that this one replaced for ten days more.
         let gate = try Self.gate(scene, [between, list])
         #expect(gate.answer == .closed(until: Scene.after(days: 10)))
         #expect(gate.cause?.words.contains("may hold an earlier document") == true)
@@ -138,7 +138,7 @@ struct InstallationGateTests {
             return gate.servedEndsFirst
         }
         #expect(try ends(ready.addingTimeInterval(-1)))
-        // The second in which the wait ends is not enough: nobody installs a certificate in no time.
+        // The second in which the wait ends is not enough: an installation takes time.
         #expect(try ends(ready))
         #expect(try ends(ready.addingTimeInterval(0.9)))
         #expect(try !ends(ready.addingTimeInterval(1)))
@@ -219,7 +219,7 @@ struct InstallationGateTests {
         #expect(later.answer == .closed(until: Scene.after(days: 3)) && later.openUntil == end)
         let now = try gate(replaced: 27, now: 3)
         #expect(now.answer == .ending(at: end) && now.openUntil == nil)
-        // Everybody has its pin four days after it has ended.
+        // All clients have its pin only four days after it has ended.
         let never = try gate(replaced: 20)
         #expect(never.answer == .closed(until: nil) && never.openUntil == nil)
         let long = try Self.gate(

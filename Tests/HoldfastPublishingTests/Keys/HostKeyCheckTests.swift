@@ -65,7 +65,7 @@ struct HostKeyCheckTests {
         var forged = request
         forged[forged.count - 1] ^= 1
         #expect(try code(forged, "api.example.com") == .unsignedRequest)
-        // Somebody else's key in a request that another key signed.
+        // A foreign key in a request that another key signed.
         let other = try SigningKey().spki
         let at = try #require(request.firstRange(of: try key.spki))
         var stolen = request

@@ -14,7 +14,7 @@ struct OutlookMinutesTests {
         ProcessInfo.processInfo.environment["HOLDFAST_OUTLOOKS"].flatMap { Int($0) } ?? 20
     }
 
-    /// What was compared.
+    /// Counts of the comparisons.
     private struct Tally {
         var changes = 0
         var minutes = 0
@@ -246,7 +246,7 @@ private struct OutlookCase {
     private static let url = URL(filePath: "/").appending(path: "document")
 }
 
-/// Serves the same octets whoever asks.
+/// Serves the same bytes to every client.
 private struct OneDocument: RemoteDataProvider {
     let data: Data
 

@@ -114,7 +114,7 @@ struct PublicationOutlookTests {
     @Test("A replaced document counts for the staleness; older clients have a row that does not decide")
     func stalenessBounds() throws {
         let scene = try OutlookScene()
-        // What is served now is not in the list that was replaced ten days ago.
+        // The list that was replaced ten days ago lacks the served certificate.
         let old = try scene.list(
             scene.next, published: Scene.after(days: -90), replaced: Scene.after(days: -10), named: "old")
         let new = try scene.list(scene.served, scene.next, named: "new")

@@ -73,7 +73,7 @@ struct SameVerdictTests {
         return (trusted, refused)
     }
 
-    /// What the outlook says at a time about clients that hold the document.
+    /// The outlook's rows at a time about clients that hold the document.
     private func rows(
         of document: PublicationOutlook.Document, _ hosts: [DialedHost], at time: Date
     ) throws -> [PublicationOutlook.Row] {

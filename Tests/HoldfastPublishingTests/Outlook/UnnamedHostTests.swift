@@ -46,7 +46,7 @@ struct UnnamedHostTests {
         #expect(both.verdict == .in, "\(both.rows.filter { $0.verdict != .in })")
         #expect(both.rows.filter { $0.hostIndex == 1 }.map(\.document) == [1])
         #expect(both.premises.contains { $0.hasPrefix("1.json does not name new.example.com:443: ") })
-        // Whoever says that the build dials the host is believed.
+        // A statement that the build dials the host is believed.
         var dialing = old.document
         dialing.hosts = ["**.example.com"]
         let said = try scene.outlook(

@@ -82,7 +82,7 @@ struct PinFileEditTests {
         #expect(throws: PublishingError.self) { try edit.add(Self.pin(9), to: HostPattern("old.example.net")) }
         #expect(throws: PublishingError.self) { try edit.add(Self.pin(9), to: api, ports: [443]) }
         #expect(throws: PublishingError.self) { try edit.add(Pin.certificate([1]), to: api) }
-        // A candidate alone lets nobody in.
+        // A candidate alone lets no client in.
         #expect(throws: PublishingError.self) {
             try edit.add(Self.pin(9), state: .candidate, to: HostPattern("new.example.com"))
         }
@@ -236,7 +236,7 @@ struct PinFileEditTests {
         #expect(throws: PublishingError.self) { _ = try PinFileEdit(critical, named: "bank.pins.json") }
     }
 
-    /// Each step leaves a file that clients read, whatever was done before, and equal edits are equal octets.
+    /// Each step leaves a file that clients read, whatever was done before, and equal edits are equal bytes.
     @Test("Any sequence of changes leaves a file that clients accept, with every unknown field of what is left")
     func sequences() throws {
         var random = SplitMix64(seed: 26)

@@ -35,7 +35,7 @@ struct FollowedPinsTests {
                 at: scene.repository.published.appending(path: "metadata/timestamp.json"))
             let cut = try await followed(bundle)
             #expect(cut.problem != nil && cut.bundleProblem == nil && cut.pins?.json == pins.json)
-            // What has ended is taken in neither way.
+            // Expired metadata is accepted in neither way.
             scene.clock.advance(by: .seconds(400 * 86_400))
             let late = try await followed(bundle)
             #expect(late.problem != nil && late.bundleProblem != nil && late.pins == nil)

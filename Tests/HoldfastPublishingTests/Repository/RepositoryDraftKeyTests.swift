@@ -9,14 +9,14 @@ import Testing
 
 @testable import HoldfastTUF
 
-/// Somebody can write to the folder that keyholders pass around, and has no key: what they sign has to be theirs.
+/// An attacker without a key can write to the folder that keyholders share: the keys they sign must be their own.
 @Suite("Keys of a draft root", .timeLimit(.minutes(15)))
 struct RepositoryDraftKeyTests {
     private let keys = [TUFSigningKey(.ed25519), TUFSigningKey(), TUFSigningKey(.ed25519)]
     private let online = TUFSigningKey()
     private let thief = HexText.text(of: Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
 
-    /// A published repository whose next root is prepared and signed by nobody.
+    /// A published repository whose next root is prepared and unsigned.
     private func scene(_ body: (RepositoryScene) async throws -> Void) async throws {
         try await RepositoryScene.published(
             root: keys, rootThreshold: 2, targets: Array(keys.prefix(1)), online: online
@@ -59,7 +59,7 @@ struct RepositoryDraftKeyTests {
         ["keytype": "ed25519", "scheme": "ed25519", "keyval": ["public": value]]
     }
 
-    /// Nobody signs it, is shown it as harmless, or builds on it.
+    /// Expects that the draft cannot be signed, shown, changed or published.
     private func expectRefused(
         _ scene: RepositoryScene, _ found: String, at line: SourceLocation = #_sourceLocation
     ) async throws {

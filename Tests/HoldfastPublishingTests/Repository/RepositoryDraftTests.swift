@@ -76,7 +76,7 @@ struct RepositoryDraftTests {
             #expect(try await refusal() == .damaged)
             try pinned.write(to: pins)
             #expect(try await refusal() == nil)
-            // Somebody else published version 2 meanwhile.
+            // Version 2 was published meanwhile.
             try await scene.publish(online)
             try good.write(to: draft)
             try Data(contentsOf: scene.repository.published.appending(path: "metadata/2.targets.json")).write(to: draft)
@@ -152,7 +152,7 @@ struct RepositoryDraftTests {
             #expect(changes.contains { $0.hasPrefix("pins: valid until ") && $0.contains(", before ") })
             #expect(changes.count { $0.contains("is added (leaf, active)") } == 1)
             #expect(changes.contains("targets: spec_version is \"1.0.34\", as before"), "\(changes)")
-            // What an attacker puts into a draft is not passed over.
+            // Members that an attacker adds to a draft are shown.
             let draft = scene.repository.folder.appending(path: "draft/targets.json")
             let text = String(decoding: try Data(contentsOf: draft), as: UTF8.self)
             try Data(

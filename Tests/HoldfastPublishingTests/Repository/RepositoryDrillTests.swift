@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-/// What goes wrong with keys and machines, with clients over the folder: how many are locked out is counted.
+/// Incidents with keys and machines, with clients of the folder: counts how many are locked out.
 @Suite("Drills of a repository of pins", .timeLimit(.minutes(15)))
 struct RepositoryDrillTests {
     private let first = TUFSigningKey(.ed25519)
@@ -241,7 +241,7 @@ struct RepositoryDrillTests {
     }
 }
 
-/// Somebody who has the online key, and serves clients a repository of his own for a while.
+/// An attacker with the online key, who serves clients another repository for a while.
 private struct Theft {
     private let scene: RepositoryScene
     private let copy: TUFRepositoryFolder

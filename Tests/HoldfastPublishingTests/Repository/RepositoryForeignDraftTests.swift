@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastPublishing
 @testable import HoldfastTUF
 
-/// Drafts that somebody else left in the folder: planted, out of date or damaged.
+/// Drafts that others left in the folder: planted, out of date or damaged.
 @Suite("Drafts of others", .timeLimit(.minutes(15)))
 struct RepositoryForeignDraftTests {
     private let offline = TUFSigningKey()
@@ -36,7 +36,7 @@ struct RepositoryForeignDraftTests {
                 .timestamp, adding: [TUFSigningKey().publicKey], removing: [online.publicKey.id], at: scene.clock.now)
             #expect(try state.signPrepared(by: offline) == [.targets])
             #expect(isSigned(state.draftRoot, by: offline) && !isSigned(state.draftTargets, by: offline))
-            // Whoever has read them signs them.
+            // A keyholder who has read them signs them.
             #expect(try state.sign(by: offline) == [.root, .targets])
             #expect(isSigned(state.draftTargets, by: offline))
         }

@@ -115,7 +115,7 @@ struct RepositoryPinFileTests {
             let start = scene.clock.now
             var pins = [try scene.pinFile().json]
             scene.clock.advance(by: .seconds(80 * RepositoryScene.day))
-            // A snapshot is made anew, of the same targets.
+            // A snapshot is made again, of the same targets.
             try await scene.publish(online, renewing: true)
             for days in [3.0, 3, 3] {
                 // Prepared, and signed weeks later.

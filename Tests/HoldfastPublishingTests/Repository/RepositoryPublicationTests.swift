@@ -91,7 +91,7 @@ struct RepositoryPublicationTests {
                     #expect(refusals.isEmpty, "after \(objects[written - 1].path): \(refusals)")
                     #expect(try scene.lockedOut(all) == 0)
                 }
-                // Whoever comes next goes on from there.
+                // The next publisher continues from there.
                 let next = try await TUFPublication.make(
                     of: try await scene.repository.state(), in: scene.repository, onlineKeys: prepared.onlineKeys,
                     includingDrafts: !prepared.isRenewal, at: scene.clock.now)
@@ -127,7 +127,7 @@ struct RepositoryPublicationTests {
             #expect(ahead.objects.map(\.path) == publication.objects.map(\.path))
             try await scene.repository.write(publication)
             let (after, plan) = (try scene.files(), try await scene.repository.uploadPlan(at: scene.clock.now))
-            // What clients may ask for, whatever they have.
+            // The plan has all files that clients may request.
             #expect(Set(plan.objects.map(\.path)).isSuperset(of: publication.objects.map(\.path)))
             #expect(
                 plan.objects.filter { before[$0.path] != after[$0.path] }.map(\.path)

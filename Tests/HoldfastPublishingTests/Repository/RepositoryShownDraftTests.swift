@@ -42,7 +42,7 @@ struct RepositoryShownDraftTests {
             }
             return all
         case let text as String: return [text + "0", "\(text.dropLast())"]
-        // A truth value becomes a number, and a number a truth value, and nobody may read them.
+        // The wrong type must not be read: a Boolean becomes a number, and a number a Boolean.
         case let number as NSNumber: return [number.intValue + 1, !number.boolValue]
         default: return []
         }

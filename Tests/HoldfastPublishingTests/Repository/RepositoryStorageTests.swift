@@ -214,7 +214,7 @@ private struct FaultyStorage: TUFRepositoryStorage {
 
     func data(at path: String, atMost limit: Int) async throws -> Data? {
         if fault == .laterFirst, path.hasSuffix("timestamp.json") {
-            // What was written last is found only at the second look.
+            // The last write is visible only to the second read.
             let real = try storage.data(at: path, atMost: limit)
             return held.withLock { held in
                 defer { held[path] = real }

@@ -19,7 +19,7 @@ struct RolloverCampaign {
     private(set) var blocked = 0
     private(set) var failures: [String] = []
 
-    /// Lets a fleet be changed by somebody who does what the advice says at once, and by somebody who does not.
+    /// Changes a fleet by a person who follows the advice at once, and by one who does not.
     /// - Parameter streams: how many documents are published at once.
     mutating func run(_ seed: Int, streams: Int = 1) {
         var random = SplitMix64(seed: UInt64(seed))

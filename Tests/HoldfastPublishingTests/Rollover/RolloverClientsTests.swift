@@ -10,7 +10,7 @@ import Testing
 /// own stores fetch them, some at each tick. At every tick from now on, clients of every age go to every server.
 @Suite("The model of a rollover and clients that fetch from trust servers and repositories", .timeLimit(.minutes(15)))
 struct RolloverClientsTests {
-    /// What the decisions of real clients were compared with.
+    /// Counts of compared decisions of real clients.
     private struct Counts {
         var letIn = 0
         var refused = 0
@@ -31,7 +31,7 @@ struct RolloverClientsTests {
         }
     }
 
-    /// A fleet of a kind, of which no document ends before its time: a machine signs it anew, or it lasts for months.
+    /// A fleet of a kind, of which no document ends before its time: a machine signs it again, or it lasts for months.
     private static func fleet(_ seed: Int, _ kind: RolloverFleet.Kind) -> RolloverFleet {
         var random = SplitMix64(seed: UInt64(seed))
         var fleet = RolloverFleet(using: &random)
@@ -57,7 +57,7 @@ struct RolloverClientsTests {
 
     /// Lets time pass from the first document on.
     /// - Parameters:
-    ///   - publish: publishes a document of the fleet, or the last one anew if nil.
+    ///   - publish: publishes a document of the fleet, or the last one again if nil.
     ///   - fetch: makes a client that fetches what is published.
     private static func compare(
         _ fleet: RolloverFleet, _ certificates: [TestCertificate], _ anchors: TrustAnchors, _ clock: ManualClock,
@@ -85,7 +85,7 @@ struct RolloverClientsTests {
                     if isLetIn { counts.letIn += 1 } else { counts.refused += 1 }
                 }
             }
-            // Of a document that a machine signs anew nobody has an older one than the staleness.
+            // After 25 hours, four ticks, clients refuse a document that a machine signs again.
             guard fleet.kind == .trustServer else { continue }
             for client in clients where tick - client.fetched > 4 {
                 for certificate in certificates {
@@ -201,7 +201,7 @@ struct RolloverClientsTests {
     }
 }
 
-/// What is published at the moment.
+/// The currently published document.
 private final class PublishedOctets: RemoteDataProvider {
     private let octets = Lock(Data())
 

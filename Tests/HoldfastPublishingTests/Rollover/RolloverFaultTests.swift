@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-/// What `holdfastctl rollover` once told operators, and must not.
+/// Wrong advice that `holdfastctl rollover` once gave.
 @Suite("Advice on real documents and chains", .timeLimit(.minutes(10)))
 struct RolloverFaultTests {
     private static let day: TimeInterval = 86_400
@@ -63,7 +63,7 @@ struct RolloverFaultTests {
         let next = try scene.issuing.leaf(names: [.dns(OutlookScene.host)]) { $0.notAfter = .days(40) }
         let (old, new) = (Pin.certificate(scene.served.der), Pin.certificate(next.der))
         let list = try Self.list(scene, [(old, 80), (new, 40)])
-        // Nobody has named anything: nothing is removed, whatever ends when.
+        // If no certificate is named, nothing is removed, whatever ends when.
         let (_, unnamed) = try Self.advice(Self.inputs(scene, list, [scene.served]))
         if case .remove = unnamed.step { Issue.record("\(unnamed)") }
         let (situation, named) = try Self.advice(Self.inputs(scene, list, [scene.served], next: next))
@@ -187,10 +187,10 @@ struct RolloverFaultTests {
         let served = try Self.keyPin(scene.served)
         let issuing = try Self.keyPin(scene.issuing.certificate, .issuer, days: 10)
         let anchor = try Self.keyPin(scene.authority.certificate, .issuer, days: 20)
-        // What is served outlives its certificate for as long, and of the two pins of issuers one is enough.
+        // The served key gets in past its certificate's end, as long as the other; one pin of an issuer is enough.
         #expect(try admitted([served, issuing], by: [scene.served]) == [until(10), until(10)])
         #expect(try admitted([served, issuing, anchor], by: [scene.served]) == [until(20), until(20)])
-        // Of another server nobody knows whether its authority will issue the next certificate.
+        // It is unknown whether another server's authority will issue the next certificate.
         let other = try Self.keyPin(root)
         #expect(try admitted([served, other, issuing], by: [scene.served, root])[0].isEmpty)
         #expect(try admitted([served, other, anchor], by: [scene.served, root])[0] == until(20))

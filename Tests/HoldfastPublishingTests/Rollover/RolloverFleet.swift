@@ -10,7 +10,7 @@ struct RolloverFleet: Hashable {
         var published: Int
         var mask: Int
         var end: Int
-        /// For one that a build carries: the first tick at which nobody uses the build; nil for one that is downloaded.
+        /// For one that a build carries: the first tick at which the build is unused; nil for one that is downloaded.
         var usedUntil: Int?
         /// Which of the fleet's streams it belongs to: other apps get those of another one.
         var stream = 0
@@ -25,7 +25,7 @@ struct RolloverFleet: Hashable {
     static let spare = 3
     /// The ticks that are looked at.
     static let horizon = 20
-    /// An end that nobody lives to see.
+    /// An end far beyond the horizon.
     static let never = 1_000
 
     var kind: Kind
@@ -125,7 +125,7 @@ struct RolloverFleet: Hashable {
         documents[(index + 1)...].first { $0.stream == documents[index].stream }
     }
 
-    /// What is published in each stream.
+    /// The published document of each stream.
     var published: [Document] {
         (0..<streams).compactMap { stream in documents.last { $0.stream == stream } }
     }

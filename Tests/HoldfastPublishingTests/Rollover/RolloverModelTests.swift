@@ -70,13 +70,13 @@ struct RolloverModelTests {
             ends: [19, 12, 1_000, 1_000], target: 1)
         fleet.deployable = 0b011
         #expect(Self.advice(fleet).step == .deploy(1, servers: [0, 1], before: nil))
-        // What is withdrawn stays as a way out until something is published that outlasts what is served.
+        // The withdrawn pin stays as a fallback until a published one outlasts what is served.
         fleet.servers = [1, 1]
         #expect(Self.advice(fleet).step == .prepareNext(by: Self.date(10)))
         fleet.documents[0].mask = 0b111
         fleet.deployable = 0b111
         #expect(Self.advice(fleet).step == .remove([0]))
-        // And nothing is withdrawn that nobody has said to withdraw.
+        // And nothing is withdrawn without a request.
         fleet.retiring = 0
         fleet.target = nil
         for servers in [[0, 0], [0, 1], [1, 1]] {

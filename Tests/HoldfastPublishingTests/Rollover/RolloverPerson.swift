@@ -2,7 +2,7 @@ import Foundation
 import HoldfastPublishing
 import HoldfastTesting
 
-/// Somebody who asks for advice and does what it says.
+/// A person who asks for advice and follows it.
 struct RolloverPerson {
     enum Manner: CaseIterable {
         /// Does each step at once, and waits until the very tick.
@@ -13,13 +13,12 @@ struct RolloverPerson {
         case halfway
     }
 
-    /// What came of it.
     struct Outcome {
         var first: RolloverAdvice?
         /// The steps that were done, waiting among them.
         var steps = 0
         var isFinished = false
-        /// Steps that made somebody lose who would have been let in without them, and whom the advice did not name.
+        /// Steps that locked out clients which would have been let in without them, and which the advice did not name.
         var harm: [String] = []
         /// Advice with a time that had passed.
         var past: [String] = []
@@ -63,7 +62,7 @@ struct RolloverPerson {
             outcome.steps += 1
             let end = advice.holdsUntil.map { scene.tick($0) } ?? RolloverFleet.horizon
             let harm = after.harm(comparedTo: world, until: min(end, RolloverFleet.horizon))
-            // Where not everybody can be saved, who loses must have been named.
+            // If not all clients can be saved, the advice must have named those that lose.
             if harm & ~world.named(in: advice) != 0 { outcome.harm.append("\(advice) at \(world.tick): \(harm)") }
             world = after
         }

@@ -1,15 +1,15 @@
-/// Searches, breadth first, all sequences of steps of a fleet for one in which nobody is ever refused. It knows nothing of
-/// the advice, of documents or of certificates: only integers and sets.
+/// Searches, breadth first, all sequences of steps of a fleet for one in which no client is ever refused. It knows
+/// nothing of the advice, of documents or of certificates: only integers and sets.
 struct RolloverReference {
     private static let horizon = RolloverFleet.horizon
     private static let rest = 1 << RolloverFleet.horizon - 1
 
-    /// What matters of a published document.
+    /// The relevant parts of a published document.
     private struct Published {
         /// The identities in it, and when it ends.
         var mask: Int
         var end: Int
-        /// Whether it was published at this very tick, so that nobody has it yet.
+        /// Whether it was published at this very tick, so that no client has it yet.
         var isFresh: Bool
 
         static let absent = Published(mask: RolloverFleet.all, end: RolloverFleet.never, isFresh: true)
@@ -23,15 +23,15 @@ struct RolloverReference {
         func isLasting(_ other: Int) -> Bool { mask == other && end >= RolloverReference.horizon }
     }
 
-    /// What matters of a fleet at a tick.
+    /// The relevant parts of a fleet at a tick.
     private struct State: Hashable {
         var tick: Int
         /// The identities that some server shows.
         var shown: Int
-        /// What is published in each stream; of one that the fleet does not have, what refuses nothing.
+        /// The published document of each stream; for a stream that the fleet lacks, one that refuses nothing.
         var current: Published
         var beside: Published
-        /// For each identity, the ticks (as bits) at which everybody with another document lets it in: two in a word.
+        /// For each identity, the ticks (as bits) at which all clients with another document let it in: two in a word.
         var others: (Int, Int)
 
         func others(_ identity: Int) -> Int {
@@ -75,7 +75,7 @@ struct RolloverReference {
             ? Array(1...RolloverFleet.all) : clean == RolloverFleet.all ? [clean] : [RolloverFleet.all, clean]
     }
 
-    /// The least number of steps after which the change is finished, if nobody need ever be refused.
+    /// The least number of steps after which the change is finished, if no client need ever be refused.
     func steps() -> Int? {
         var frontier = [start]
         var seen = Set(frontier)
@@ -119,7 +119,7 @@ struct RolloverReference {
         return state
     }
 
-    /// The ticks at which everybody lets an identity in if nothing is published anymore.
+    /// The ticks at which all clients let an identity in if nothing is published anymore.
     private func admitted(_ identity: Int, _ state: State) -> Int {
         guard state.current.admits(identity), state.beside.admits(identity) else { return 0 }
         return state.others(identity) & Self.bits(state.tick, min(state.current.end, state.beside.end))
@@ -158,7 +158,7 @@ struct RolloverReference {
                 if fleet.servers.count > state.shown.nonzeroBitCount { show(state.shown | bit) }
             }
         }
-        // Waiting: until anything changes, as long as nobody is refused.
+        // Waiting: until anything changes, as long as no client is refused.
         var open = Self.bits(state.tick, Self.horizon)
         for identity in 0..<RolloverFleet.identities where state.shown >> identity & 1 == 1 {
             open &= admitted(identity, state)
@@ -192,7 +192,7 @@ struct RolloverReference {
         return follower
     }
 
-    /// What was published is replaced, and held by those who have not asked since.
+    /// Keeps the replaced document for clients that have not asked since.
     private func hold(_ document: Published, since tick: Int, in follower: inout State) {
         guard !document.isFresh else { return }
         let held = Self.bits(tick, tick + fleet.staleness)
@@ -218,7 +218,7 @@ struct RolloverReference {
         return loss
     }
 
-    /// What the clients weigh that refuse an identity at a tick if everything was published at the beginning.
+    /// The weight of the clients that refuse an identity at a tick if everything was published at the beginning.
     private func weight(refusing identity: Int, at tick: Int) -> Int {
         var weight = 0
         for stream in 0..<fleet.streams {

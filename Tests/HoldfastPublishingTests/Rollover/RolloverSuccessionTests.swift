@@ -34,7 +34,7 @@ struct RolloverSuccessionTests {
         for time in [OutlookScene.start, before.addingTimeInterval(2 * Self.hour), end.addingTimeInterval(-1)] {
             #expect(isLetIn(shown, time) && !isLetIn(next, time), "\(time)")
         }
-        // Whoever still has it then asks before it decides.
+        // A client that still has it then asks before it decides.
         #expect(isLetIn(shown, end) && isLetIn(next, end))
         let advice = RolloverAdvice(on: situation)
         #expect(advice.step == .wait(until: end))
@@ -48,7 +48,7 @@ struct RolloverSuccessionTests {
             host: OutlookScene.host, port: 443, documents: [try scene.trustDocument(scene.served, scene.next)],
             hasEarlierDocuments: false, servers: [scene.shown(scene.served)], platforms: [scene.platform],
             appVersions: .noShippedPins, staleness: .seconds(25 * 3_600), now: OutlookScene.start)
-        // Nobody knows its key from the pin of its certificate: it has to be named, or got.
+        // The pin of its certificate does not reveal its key: it has to be named, or got.
         let advice = RolloverAdvice(on: try #require(try RolloverSituation.situations(from: inputs).first))
         let end = OutlookScene.after(days: 40).addingTimeInterval(1 - 25 * Self.hour)
         #expect(advice.step == .prepareNext(by: end), "\(advice)")
@@ -104,7 +104,7 @@ struct RolloverSuccessionTests {
             return
         }
         #expect(advice.savesEverybody, "\(advice)")
-        // A build that follows nothing goes on with what has ended, and stays locked out.
+        // A build that follows nothing continues to use its expired pins, and stays locked out.
         let list = try scene.list(scene.served, scene.next, published: OutlookScene.after(days: -100))
         #expect(try !Self.advice(scene, [list, shipped]).savesEverybody)
     }
@@ -122,7 +122,7 @@ struct RolloverSuccessionTests {
             #expect(
                 advice.step == .wait(until: OutlookScene.start.addingTimeInterval(6 * Self.hour)), "\(part): \(advice)")
         }
-        // Without a machine, clients that begin are refused from its end on, which no later end of the pins mends.
+        // Without a machine, clients that begin are refused from its end on, however long the pins last.
         var stopped = published.document
         stopped.published = OutlookScene.after(days: -1)
         guard case .renew = try Self.advice(scene, [stopped]).step else {

@@ -1,8 +1,8 @@
-/// A fleet as it changes, and everybody who connects to it at each tick.
+/// A fleet as it changes, and all clients that connect to it at each tick.
 struct RolloverWorld {
     private(set) var fleet: RolloverFleet
     private(set) var tick = 0
-    /// What has been lost so far, in the weights of clients.
+    /// The loss so far, in the weights of clients.
     private(set) var loss = 0
     /// The documents whose clients have been refused, as a mask: of the documents, then of the builds.
     private(set) var refused = 0
@@ -32,7 +32,7 @@ struct RolloverWorld {
         for server in servers { fleet.servers[server] = identity }
     }
 
-    /// Lets time pass, with everybody connecting all the time.
+    /// Lets time pass, with all clients connecting all the time.
     mutating func wait(until end: Int) {
         while tick < end {
             let holders = holders
@@ -49,7 +49,7 @@ struct RolloverWorld {
 
     // MARK: Clients
 
-    /// Whether somebody holds each document, builds after the others.
+    /// Whether any client holds each document, builds after the others.
     private var holders: [Bool] {
         var holders: [Bool] = []
         for (index, document) in fleet.documents.enumerated() {
@@ -70,7 +70,7 @@ struct RolloverWorld {
             : fleet.shipped[document - Self.builds].admits(identity, at: tick)
     }
 
-    /// What the clients with a document weigh: for how long it was to be had, up to the staleness, in seconds, and one.
+    /// The weight of a document's clients: for how long it was available, up to the staleness, in seconds, plus one.
     private func weight(_ document: Int) -> Int {
         guard document < Self.builds, let next = fleet.successor(of: document) else {
             return 1 + fleet.staleness * Self.second

@@ -16,7 +16,7 @@ struct AnsweringServer: RemoteDataProvider {
         return RemoteDataResponse(.body(answer.body), headers: ["X-Cert-Pinning-Signature": answer.signature])
     }
 
-    /// What clients would get now, as a document of an outlook.
+    /// The answer that clients would get now, as a document of an outlook.
     func document(published: Date) throws -> PublicationOutlook.Document {
         let challenge = Data(repeating: 7, count: 16).base64EncodedString()
         let answer = try ChallengeSigner(key: key).answer(to: challenge, entries: entries, at: time)

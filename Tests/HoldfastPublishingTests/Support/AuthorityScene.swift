@@ -57,14 +57,14 @@ struct AuthorityScene {
         [x1, x2, x2ByX1, e7, e8, e7ByX1, r12, ye, yeByX2, yr, yrByX1, ye1, yr1]
     }
 
-    /// What it had published before the next generation.
+    /// All that it had published before the next generation.
     var firstGeneration: [TestAuthority] { [x1, x2, x2ByX1, e7, e8, e7ByX1, r12] }
 
     static func platform(_ name: String, _ anchors: TestAuthority...) -> PublicationOutlook.Platform {
         .init(name, anchors: anchors.map { Data($0.certificate.der) })
     }
 
-    /// What a server shows of which one of the authorities issued the certificate.
+    /// The chain of a server whose certificate was issued by one of the authorities.
     func shown(
         by issuer: TestAuthority, presenting issuers: [TestAuthority]? = nil
     ) throws -> PublicationOutlook.Presentation {

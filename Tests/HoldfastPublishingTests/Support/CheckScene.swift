@@ -35,7 +35,7 @@ struct CheckScene {
             watch: watch)
     }
 
-    /// What is found out about a chain, by default the scene's own.
+    /// The report on a chain, by default the scene's own.
     func report(
         _ checking: ChainChecking? = nil, of chain: [[UInt8]]? = nil, host: String = name, pins: [Pin] = []
     ) async throws -> CheckReport {

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// Keeps a repository in memory. It can be made to fail, or to let somebody else in, before any write.
+/// Keeps a repository in memory. It can be made to fail before any write.
 final class MemoryStorage: TUFRepositoryStorage {
     struct TooLong: Error {}
     struct Killed: Error {}

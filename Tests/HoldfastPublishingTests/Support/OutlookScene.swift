@@ -13,7 +13,7 @@ struct OutlookScene {
     let clock = ManualClock(now: Self.start)
     let authority: TestAuthority
     let issuing: TestAuthority
-    /// What the server shows, and a certificate with another key.
+    /// The certificate that the server serves, and one with another key.
     let served: TestCertificate
     let next: TestCertificate
     let listKey = SigningKey()

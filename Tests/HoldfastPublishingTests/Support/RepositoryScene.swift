@@ -165,8 +165,7 @@ final class RepositoryScene {
         return try devices.count { try !$0.policy(for: Self.host).evaluate(trust, at: clock.now).isTrusted }
     }
 
-    /// What python-tuf's client makes of it, which keeps its state in the scene's folder.
-    /// - Returns: whether it took the pin file that is served.
+    /// Whether python-tuf's client, which keeps its state in the scene's folder, accepts the pin file that is served.
     func pythonTakesIt() throws -> Bool {
         let kept = folder.appending(path: "python")
         if !FileManager.default.fileExists(atPath: kept.path) {

@@ -43,7 +43,7 @@ struct RoundOutlookTests {
         return try await publisher.publish([(host, answer)], backups: TrustServerBackups(), of: clients, at: clock.now)
     }
 
-    /// What is published now.
+    /// The currently published document.
     private func document() throws -> Data {
         try #require(try storage.data(at: TrustServerPath.document(of: "acme"), atMost: 1 << 20))
     }

@@ -14,7 +14,7 @@ enum SenderKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 }
 
-/// What every sender has to do, against real servers on loopback.
+/// The requirements for every sender, against real servers on loopback.
 @Suite("Sending reports", .timeLimit(.minutes(15)))
 struct ReportSenderTests {
     private let leaf: TestCertificate

@@ -43,7 +43,7 @@ struct ReportShapeTests {
         #expect(report["url"] == .text("https://api.example.com/"))
     }
 
-    /// What TrustKit's sample report has, and the type of each.
+    /// The fields of TrustKit's sample report, and the type of each.
     private static let sample: [String: JSONValue] = [
         "app-bundle-id": .text(""), "app-version": .text(""), "app-vendor-id": .text(""), "app-platform": .text(""),
         "app-platform-version": .text(""), "trustkit-version": .text(""), "date-time": .text(""), "hostname": .text(""),

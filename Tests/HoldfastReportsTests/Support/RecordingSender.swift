@@ -42,8 +42,8 @@ final class RecordingSender: ReportSender {
 
 /// Draws the same number again and again.
 struct ConstantWords: RandomNumberGenerator, Sendable {
-    /// 0 samples everything of which a share is to be told, and delays nothing; the greatest samples only what is to be
-    /// told as a whole, and delays for as long as possible.
+    /// 0 samples everything of which a share is reported, and delays nothing; the maximum samples only what is reported
+    /// as a whole, and delays for as long as possible.
     var word: UInt64 = 0
 
     mutating func next() -> UInt64 { word }

@@ -23,7 +23,7 @@ struct CertificateRequestDraftTests {
         #expect(try CertificateRequest(der: der).dnsNames == ["www.example.com"])
         let address = try CertificateRequestDraft(names: [HostPattern("192.0.2.1")])
         #expect(try CertificateRequest(der: Array(address.signed(by: SigningKey()))).dnsNames == [])
-        // What cannot be read asks for no name, and the key is read all the same.
+        // Unreadable names count as none, and the key is read all the same.
         let name = Array("www.example.com".utf8)
         let start = try #require(der.indices.last { der[$0...].starts(with: name) })
         var damaged = der

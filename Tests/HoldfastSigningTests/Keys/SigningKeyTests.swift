@@ -45,7 +45,7 @@ struct SigningKeyTests {
         let text = Data(java).base64EncodedString()
         let key = try SigningKey(exportedPrivateKey: text)
         #expect(key.exportedPrivateKey == text)
-        // Filled up to 32 octets it is the same key.
+        // Padded to 32 bytes it is the same key.
         #expect(try SigningKey(exportedPrivateKey: Data(number).base64EncodedString()).publicKey == key.publicKey)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-/// Damaged metadata, 10,000 of each role or as many as `HOLDFAST_MUTANTS` says: none is accepted but where the octets
+/// Damaged metadata, 10,000 of each role or as many as `HOLDFAST_MUTANTS` says: none is accepted unless the bytes
 /// that are signed stay the same.
 @Suite("Mutations of metadata", .timeLimit(.minutes(120)))
 struct MetadataMutationTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-/// What `UpdatingStoreTests` of HoldfastTests asks of stores of every other kind.
+/// The requirements of `UpdatingStoreTests` in HoldfastTests for stores of every other kind.
 @Suite("A repository of pins among stores of every kind", .timeLimit(.minutes(15)))
 struct PinRepositoryCourseTests {
     private func text(_ event: StoreEvent) -> String {

@@ -154,7 +154,7 @@ struct PinRepositoryTests {
         #expect(try scene.rejection(restarted) == nil)
         let key = pins.documents.format.storageKey
         let own = try #require(scene.storage.loadData(forKey: key))
-        // Somebody else's repository, whole and signed, in the place of what was stored.
+        // Another repository, whole and signed, in place of the stored one.
         let other = try PinScene(way)
         let others = try other.start()
         try await others.update()
@@ -184,7 +184,7 @@ struct PinRepositoryTests {
         var withheld = scene.repository
         withheld.files = withheld.files.filter { $0.key.kind == .metadata }
         scene.provider.serve(withheld)
-        // It goes on from what is stored, of which nothing has to be downloaded anew.
+        // It continues from the stored files, and downloads none of them again.
         #expect(await pins.refusal() == nil)
         for pins in [pins, try scene.start()] {
             #expect(pins.state == .fresh)
@@ -309,7 +309,7 @@ struct PinRepositoryTests {
         try scene.publish(scene.pinFile([scene.entry(active: scene.foreign)]))
         try await pins.update(mode: .forced)
         #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == nil)
-        // Who stole the old keys signs a newer state with them.
+        // A thief of the old keys signs a newer state with them.
         scene.repository = stolen
         for _ in 0..<9 { try scene.publish(scene.pinFile([scene.entry()])) }
         for pins in [pins, try scene.start()] {

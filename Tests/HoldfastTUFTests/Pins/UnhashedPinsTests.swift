@@ -32,7 +32,7 @@ struct UnhashedPinsTests {
         #expect(error?.metadataCode == .malformed, "\(String(describing: error))")
         #expect(try scene.rejection(pins, PinScene.host, scene.foreign) == .noUsablePins)
         let bundle = RepositoryBundle(scene.repository).json
-        // In a bundle that an app ships, one that an operator makes, and one that somebody looks at.
+        // In a bundle that an app ships, one that an operator makes, and one that is inspected.
         scene.shipped = .init(bundle: bundle, grace: .zero)
         #expect(throws: StoreError(.invalidConfiguration, expected: "", found: "")) { try scene.start() }
         let root = try #require(scene.repository.served("1.root.json"))

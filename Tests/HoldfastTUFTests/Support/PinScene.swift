@@ -19,7 +19,7 @@ struct PinScene {
 
     let clock = ManualClock(now: TestRepository.start)
     let authority: TestAuthority
-    /// The servers' certificate, one whose key is its backup, and one that nobody pinned.
+    /// The servers' certificate, one whose key is its backup, and one that is not pinned.
     let leaf: TestCertificate
     let backup: TestCertificate
     let foreign: TestCertificate

@@ -3,8 +3,7 @@ import Foundation
 @testable import HoldfastTUF
 
 extension RepositoryBundle {
-    /// What a publisher puts into the bundle of what it serves: all roots, and of the other roles the file that the one
-    /// above it names.
+    /// The bundle of a publisher's files: all roots, and of the other roles the file that the one above it names.
     init(_ repository: TestRepository, firstRoot: Int64 = 1, target: String = "pins.json") {
         self.init()
         self.firstRoot = firstRoot

@@ -16,7 +16,7 @@ final class RepositoryProvider: RemoteDataProvider {
 
     private let state = Lock(State())
 
-    /// What was asked for, relative to the base.
+    /// The requested addresses, relative to the base.
     var asked: [String] {
         state.withLock { $0.requests.map { String($0.url.absoluteString.dropFirst(Self.base.count)) } }
     }

@@ -31,7 +31,7 @@ final class ScriptedSource: RepositorySource {
 
     func limit(of path: String) -> Int? { state.withLock { $0.limits[path] } }
 
-    /// What was asked for since the last time.
+    /// The requests since the last call.
     func asked() -> [String] {
         state.withLock { state in
             defer { state.asked = [] }

@@ -13,9 +13,9 @@ struct TestRepository {
 
     /// The `signed` part of each role.
     var roles: [String: Object] = [:]
-    /// Who signs a role.
+    /// The signers of each role.
     var signers: [String: [TestSigner]] = [:]
-    /// What is served, by kind and path.
+    /// The served files, by kind and path.
     var files: [RepositoryFile: Data] = [:]
     var describesFiles = false
     private(set) var artifacts: [String: Data] = [:]

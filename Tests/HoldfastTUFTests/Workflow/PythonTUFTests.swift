@@ -5,8 +5,8 @@ import Testing
 
 @testable import HoldfastTUF
 
-/// The other way round: what the tests' own repository signs, python-tuf's client verifies, so that canonical JSON, keys
-/// and signatures are those of everybody. `holdfastctl tuf` meets python-tuf's repositories in holdfastctlTests.
+/// The other way round: python-tuf's client verifies what the tests' own repository signs, which proves canonical JSON,
+/// keys and signatures compatible. `holdfastctl tuf` meets python-tuf's repositories in holdfastctlTests.
 @Suite("python-tuf over the tests' repositories", .needs(.pythonTUF), .timeLimit(.minutes(15)))
 struct PythonTUFTests {
     @Test("python-tuf takes what our repository signs with keys of every kind that it knows", arguments: [true, false])

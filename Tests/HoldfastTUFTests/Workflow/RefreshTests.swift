@@ -65,7 +65,7 @@ struct RefreshTests {
         try await test.refresh()
         #expect(try test.versions() == [1, 2, 2, 2])
         try test.repository.publishAll()
-        // The same, signed and valid, in other octets.
+        // The same, signed and valid, in other bytes.
         let path = "3.\(role).json"
         let other = try #require(test.repository.served(path)) + Data(" ".utf8)
         test.repository.files[RepositoryFile(kind: .metadata, path: path)] = other

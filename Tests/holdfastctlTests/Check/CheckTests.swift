@@ -209,7 +209,7 @@ struct CheckTests {
                 try issuing.revocationList(), try issuing.revocationList { $0.serialNumbers = [serial] }
             )
 
-            // Nothing is there to be fetched: nobody knows.
+            // Nothing is there to be fetched: the answer is unknown.
             let (unknown, _) = try await site.run("check", ["--revocation", "--json"])
             #expect(unknown.status == 1)
             let first = try unknown.json(Places.self)

@@ -77,7 +77,7 @@ struct HelpTreeTests {
         }
     }
 
-    /// What a regular expression finds in a file.
+    /// The captures of a regular expression in a file.
     private func found<Output>(_ pattern: Regex<(Substring, Output)>, in path: String) throws -> [Output] {
         try String(contentsOf: DocumentedFields.root.appending(path: path), encoding: .utf8).matches(of: pattern)
             .map { $0.output.1 }

@@ -67,7 +67,7 @@ struct MisleadingMessageTests {
                 for command in commands {
                     #expect(run.output.contains("Next: holdfastctl repository \(command)"), "\(run.output)")
                 }
-                // Those who have only its address are told as well, by each verb that reads it.
+                // Each verb that reads the repository by its address alone names a command as well.
                 try await repository.served { url in
                     let app = ["--app-root", "site/public/metadata/1.root.json"]
                     let status = try await site.run(

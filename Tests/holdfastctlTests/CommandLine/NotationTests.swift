@@ -11,11 +11,11 @@ import Testing
 
 @Suite("Words and notations that all verbs have in common", .timeLimit(.minutes(15)))
 struct NotationTests {
-    /// What is wrong with the digests in a text: pins of keys are `sha256/BASE64`, pins of certificates
+    /// The digests in a text that break the notation: pins of keys are `sha256/BASE64`, pins of certificates
     /// `cert-sha256/HEX`, and other digests hexadecimal in lower case.
     private static func oddDigests(in text: String) -> [String] {
         var odd: [String] = []
-        // What a list says is repeated as it says it.
+        // The fingerprints of a list are repeated verbatim.
         let text = text.replacing(/"fingerprint":"[^"]*"/, with: "")
         for match in text.matches(of: /[A-Za-z0-9+\/_-]*[A-Za-z0-9+\/]{43}=(?![A-Za-z0-9+\/=])/) {
             let found = String(match.0)

@@ -20,7 +20,7 @@ struct ObeyedRemedyTests {
         var status: Int32 = 1
         /// The part of the remedy that says what is done; nil if the remedy is a command.
         var says: String?
-        /// What is done, in a shell; nil for the command that the remedy prints.
+        /// The action, in a shell; nil for the command that the remedy prints.
         var obeyed: String?
         /// The command that succeeds then; nil for the refused one.
         var then: String?

@@ -68,7 +68,7 @@ struct SecretLeakTests {
         ["check", "--repository", "http://127.0.0.1:1"] + trusting + ["--app-root"],
         ["check", "--repository", "https://127.0.0.1:1", "--app-root", "app.json", "--ca"],
     ]
-    // Most ask nobody: the names of their pins do not exist.
+    // Most query no server: the names of their pins do not exist.
     private static let sign = ["repository", "sign", "site", "--force", "offline"] + trusting
     private static let renew = ["repository", "renew", "site", "--offline"] + trusting
     private static let publishNowhere =
@@ -82,8 +82,8 @@ struct SecretLeakTests {
     ]
     private static let trusting = ["--ca", "root.pem"]
 
-    /// What a run inside this process prints, on either of the two, and its exit code. The same arguments are parsed
-    /// once: in a debug build ArgumentParser takes a hundred times as long to check a verb's definition as a verb takes.
+    /// The printed text and the exit code of a run inside this process. The same arguments are parsed once: in a debug
+    /// build ArgumentParser takes a hundred times as long to check a verb's definition as a verb takes.
     private static func run(
         _ arguments: [String], parsed: inout [[String]: () async -> Int32]
     ) async -> (status: Int32, printed: String) {
@@ -162,7 +162,7 @@ struct SecretLeakTests {
         }
     }
 
-    /// What the scanner has to find.
+    /// A text in which the scanner must find the secret.
     private static func samples(of secret: [UInt8]) -> String {
         "x\(Data(secret.prefix(20)).base64EncodedString())"
     }

@@ -73,7 +73,7 @@ struct EveryAddressTests {
             let sign = try await site.sign(
                 host.filter { !["--ca", "root.pem"].contains($0) } + Self.both + ["--list", "pins.json"])
             #expect(sign.status == 3 && (try? site.text("pins.json")) == nil, "\(sign.errors)")
-            // Whoever knows that no client reaches it leaves it out.
+            // An operator who knows that no client reaches it leaves it out.
             #expect(try await site.run(["check"] + host + Self.both.prefix(2)).status == 0)
         }
     }

@@ -10,8 +10,8 @@ import Testing
 /// Network security configurations as Android's documentation has them, judged by another program.
 @Suite("Android's configuration under a schema", .needs(.xmllint), .timeLimit(.minutes(15)))
 struct AndroidSchemaTests {
-    /// What Android's parser takes of what pins are about; it refuses a second base-config and debug-overrides, a domain
-    /// that is there twice in one element, and pins of other digests than SHA-256.
+    /// The elements about pins that Android's parser takes; it refuses a second base-config and debug-overrides, a
+    /// domain that is there twice in one element, and pins of other digests than SHA-256.
     private static let schema = """
         <?xml version="1.0" encoding="utf-8"?>
         <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" elementFormDefault="qualified">

@@ -252,7 +252,7 @@ struct PinExportTests {
         .needs(.swiftCompiler))
     func swiftCompiler() async throws {
         try await withTemporaryFolder { folder in
-            // What looks like an end, or an insertion, of the literal that it stands in.
+            // Text that looks like an end, or an insertion, of the literal that it stands in.
             let file = try PinFile(app: ##"a "b" \(c) \#(d) """e"##, hosts: Self.plain().hosts)
             let text = try PinExport(file, as: .swift).text()
             let path = folder.appending(path: "Pins.swift")

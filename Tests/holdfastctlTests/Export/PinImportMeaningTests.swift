@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastPublishing
 @testable import holdfastctl
 
-/// What other systems match is modeled here, after their documentation and code; an import or export must not change it.
+/// Models the matching of other systems, after their documentation and code; an import or export must not change it.
 @Suite("The meaning of imported and exported pins", .timeLimit(.minutes(15)))
 struct PinImportMeaningTests {
     private static func base64(_ number: UInt8) throws -> String { try PinExportTests.pin(number).base64 }

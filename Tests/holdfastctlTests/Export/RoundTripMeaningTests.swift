@@ -93,7 +93,7 @@ struct RoundTripMeaningTests {
             let model = PinFileModel(file: file)
             for connection in connections {
                 guard let expected = try model.accepts(connection) else {
-                    // Another port is not the file's, and whoever covers a name that the file does not names it.
+                    // The file names the host for another port, or an export that covers the name reports a loss.
                     let isNamed = try model.entry(for: connection.host) != nil || !export.losses.isEmpty
                     #expect(isNamed || foreign.accepts(connection) == nil, "\(connection.host) \(text)")
                     continue

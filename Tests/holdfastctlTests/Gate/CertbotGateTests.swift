@@ -33,7 +33,7 @@ struct CertbotGateTests {
             let second = try site.leaf(site.live + "/fullchain.pem")
             #expect(try Pin.publicKey(of: second) != Pin.publicKey(of: first), "\(renewal.errors)")
 
-            // Somebody who knows nothing of this stops the web server and starts it again.
+            // An administrator who knows nothing of this stops the web server and starts it again.
             try await site.restartWebServer()
             #expect(try await site.served() == first)
             let closed = try await site.install()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import holdfastctl
 
-/// What a server says to a challenge: an answer, one to an earlier challenge, or one without a signature.
+/// A server's responses to a challenge: an answer, one to an earlier challenge, or one without a signature.
 private enum Answers {
     case good, replayed, unsigned
 }

@@ -95,7 +95,7 @@ struct GateRepositoryTests {
             try await repository.served { url in
                 let run = try await site.run(Self.gate(server, next: "leaf.pem") + pins + [url])
                 #expect(run.status == 0, "\(run.output) \(run.errors)")
-                // Nobody knows whether clients hold earlier pins without another key.
+                // It is unknown whether clients hold earlier pins without another key.
                 #expect(try await site.run(Self.gate(server, next: "b.pem") + pins + [url]).status == 1)
             }
             #expect(try await site.run(Self.gate(server, next: "leaf.pem") + pins + ["nowhere"]).status == 2)

@@ -118,7 +118,7 @@ struct GateTests {
             #expect(unnamed.answer == "closed" && unnamed.until != nil && unnamed.clients == nil)
             #expect(unnamed.cause?.text.contains("may hold an earlier document") == true)
             #expect(closed.premises.contains { $0.hasPrefix("nobody holds what before.json replaced") })
-            // It was replaced before the published one began: nobody has said what was there in between.
+            // It was replaced before the published one began: no given document covers the time in between.
             try Self.list(site, "wide.json", served, next)
             func wide(_ days: Double) -> [String] {
                 before(days).map { $0.replacing("before.json", with: "wide.json") }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Waiting times", .timeLimit(.minutes(5)))
 struct WaitingTimeTests {
-    /// What gate, check and the verbs of repositories go by.
+    /// The options of gate, check and the verbs of repositories.
     private static func held(_ staleness: TimeSpan? = nil) -> HeldDocumentOptions {
         HeldDocumentOptions(
             builds: ShippedPinOptions(), earlier: ReplacedDocumentOptions(), givenStaleness: staleness)

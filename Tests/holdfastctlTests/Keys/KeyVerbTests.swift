@@ -109,7 +109,7 @@ struct KeyVerbTests {
             #expect(try await CommandRun.shell("mkfifo fifo", in: site.folder).status == 0)
             for way in [
                 "--password-file pw", "--password-fd 3 3<pw", "--password-fd 0 <pw", "--password-file <(cat pw)",
-                // The end of the line is enough, whoever holds the other end of the pipe.
+                // The end of the line is enough, even if the pipe stays open.
                 "--password-fd 4 4<>fifo & cat pw >fifo; wait $!",
             ] {
                 let run = try await CommandRun.shell("\"$HOLDFASTCTL\" export --key enc.pem \(way)", in: site.folder)
@@ -124,7 +124,7 @@ struct KeyVerbTests {
     func prompt() async throws {
         try await SigningSite.with { site in
             try site.write("terminal.py", TerminalScript.with)
-            // What is typed before the prompt the terminal itself echoes; the rest is the command's.
+            // The terminal itself echoes input before the prompt; the rest is the command's.
             func typing(_ text: String, _ command: String) async throws -> CommandRun {
                 try await CommandRun.shell(
                     "printf '\(text)' | python3 terminal.py \"'$HOLDFASTCTL' \(command)\"", in: site.folder)

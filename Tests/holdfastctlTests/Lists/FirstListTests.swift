@@ -27,7 +27,7 @@ struct FirstListTests {
                 #expect(wrong.errors.contains("pins.json is not made"), "\(wrong.errors)")
                 let unsaid = try await site.sign(["leaf.pem", "next.pem", "--list", "pins.json"] + place)
                 #expect(unsaid.status == 3 && unsaid.errors.contains("app versions unknown"), "\(unsaid.errors)")
-                // Nobody knows what hosts a wildcard stands for.
+                // It is unknown which hosts a wildcard stands for.
                 let wild = try await site.sign(["wild.pem", "--list", "wild.json"] + place + none)
                 #expect(wild.status == 3 && wild.errors.contains("no host can be asked"), "\(wild.errors)")
                 #expect(!Self.isThere("pins.json", site) && !Self.isThere("wild.json", site))
@@ -38,7 +38,7 @@ struct FirstListTests {
                 let first = try await site.sign(["leaf.pem", "next.pem", "--list", "pins.json"] + place + none)
                 #expect(first.status == 0 && first.lines.first == "pins.json: 2 entries, a new list", "\(first.errors)")
                 #expect(first.output.contains("it is the first list: "), "\(first.output)")
-                // A new entry takes nothing from clients, and nobody is asked.
+                // A new entry takes nothing from clients, and no host is asked.
                 try site.leaf("third.pem")
                 #expect(try await site.sign(["third.pem", "--list", "pins.json"]).status == 0)
             }
@@ -75,7 +75,7 @@ struct FirstListTests {
                 let file = try await site.sign(["leaf.pem", "next.pem", "-o", "pins.json"] + place + none)
                 #expect(file.status == 0 && file.output.isEmpty, "\(file.errors)")
                 #expect(try site.entries().map(\.pin) == list.entries.map(\.pin))
-                // What the list takes the place of counts as well: those who hold it are locked out until they ask.
+                // The replaced list counts as well: clients that hold it are locked out until they ask.
                 let earlier = try await site.sign(
                     ["next.pem", "-o", "earlier.json", "--force", "refused"] + place + none)
                 #expect(earlier.status == 0 && earlier.errors.contains("warning: refused: "), "\(earlier.errors)")

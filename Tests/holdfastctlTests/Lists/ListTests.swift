@@ -284,7 +284,7 @@ struct ListTests {
                 #expect(try await site.sign(["next.pem", "--list", "pins.json"]).status == 0)
                 let forced = try await remove(leaf, ["--force", "refused"])
                 #expect(forced.status == 0 && forced.errors.contains("warning: refused: "), "\(forced.errors)")
-                // Who is locked out already loses nothing more: the list changes, and the answer is no good news.
+                // Clients that are locked out lose nothing more: the list changes, and the answer is no good news.
                 try site.leaf("third.pem")
                 #expect(try await site.sign(["third.pem", "--list", "pins.json"]).status == 0)
                 let out = try site.text("pins.json")
@@ -316,11 +316,11 @@ struct ListTests {
                     ["wild.pem", "--name", SigningSite.name, "--list", "pins.json"])
                 #expect(both.status == 0, "\(both.errors)")
                 #expect(try await site.sign(["next.pem", "--list", "pins.json"]).status == 0)
-                // Another wildcard entry takes nothing away, so nobody is asked.
+                // Another wildcard entry takes nothing away, so no host is asked.
                 try site.leaf("wild-2.pem", [.dns("*.example.com")])
                 let more = try await site.sign(["wild-2.pem", "--list", "pins.json"])
                 #expect(more.status == 0 && !more.errors.contains("not asked"), "\(more.errors)")
-                // Without a server nobody knows.
+                // Without a server the effect is unknown.
                 #expect(try await site.sign(["wild.pem", "--list", "other.json"]).status == 0)
                 await server.shutdown()
                 let unknown = try await site.sign(["next.pem", "--list", "other.json"] + place)

@@ -222,7 +222,7 @@ struct SignTests {
             let (other, _) = try await site.run(
                 "sign", ["--key", file.path, "--allow-untrusted"], host: "www.example.com")
             #expect(other.status == 1 && other.output.isEmpty && other.errors.contains("nameMismatch"))
-            // What no check can see: a valid certificate of somebody else's. It is what a backup pin is for.
+            // No check can detect an impostor's valid certificate. It is what a backup pin is for.
             let (signed, _) = try await site.run(
                 "sign", ["--key", file.path, "--no-shipped-pins"], serving: middle.chain, key: middle.key)
             #expect(signed.status == 0, "\(signed.errors)")
@@ -404,11 +404,11 @@ struct SignTests {
                     """, in: site.folder)
                 let names = try site.entries().map(\.name)
                 #expect(names.count { $0.hasPrefix("host") } == 200)
-                // Whoever saw it end well finds the entry.
+                // If the command ended well, the entry is there.
                 let pins = try site.entries().map { $0.pin.description }
                 #expect(run.status != 0 || pins.contains { $0.hasSuffix(digest) })
             }
-            // What a killed one left is in nobody's way.
+            // The remains of a killed command block no later one.
             let last = try await site.run(["list", "prune", "pins.json", "--public-key", site.publicKey])
             #expect(last.status == 0)
         }

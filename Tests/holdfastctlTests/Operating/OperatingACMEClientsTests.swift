@@ -6,11 +6,11 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/renewals.md says of acme.sh and Caddy, each with the manual's script; CertbotGateTests run it with certbot
-/// and nginx.
+/// The statements of docs/renewals.md about acme.sh and Caddy, each with the manual's script; CertbotGateTests run it
+/// with certbot and nginx.
 @Suite("The operator's manual, ACME clients other than certbot", .timeLimit(.minutes(10)))
 struct OperatingACMEClientsTests {
-    /// What is between backticks in a row of the manual's table.
+    /// The texts between backticks in a row of the manual's table.
     private static func commands(inRowWith word: String) throws -> [String] {
         let row = try #require(
             try OperatingManual.text.split(separator: "\n").first { $0.hasPrefix("| ") && $0.contains(word) })
@@ -20,7 +20,7 @@ struct OperatingACMEClientsTests {
     /// The manual's script, in the folder of a site.
     /// - Parameters:
     ///   - from: the folder into which the client writes.
-    ///   - reload: how the web server is told.
+    ///   - reload: the command that reloads the web server.
     private static func script(_ block: String, in site: OperatingSite, from: String, reload: String) -> String {
         block.replacing("/etc/letsencrypt/live/$name", with: "\(site.folder.path)/\(from)")
             .replacing("/srv/tls", with: "\(site.folder.path)/srv")
@@ -114,7 +114,7 @@ struct OperatingACMEClientsTests {
                 #expect(run.output.contains("Not yet: ") == (status == 1), "\(run.output)\(run.errors)")
                 #expect(try Self.installed(site) == (status == 1 ? first : next.chainPEM + next.key.privateKeyPEM))
             }
-            // What is installed already is not installed again.
+            // An installed certificate is not installed again.
             let reloads = try String(contentsOf: site.folder.appending(path: "reloads"), encoding: .utf8)
             #expect(reloads == "reloaded\n")
         }

@@ -4,7 +4,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/renewals.md says of `gate` beside the script for ACME clients, which CertbotGateTests run.
+/// The statements of docs/renewals.md about `gate`, but for the ACME clients' script, which CertbotGateTests run.
 @Suite("The operator's manual, certificates that renew themselves", .timeLimit(.minutes(15)))
 struct OperatingGateTests {
     @Test("A list is judged with the one from before, for as long as a client may hold that")

@@ -4,7 +4,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/emergencies.md says about a repository on a bad day, and docs/operating.md about builds of long ago.
+/// The statements of docs/emergencies.md about a repository on a bad day, and of docs/operating.md about old builds.
 @Suite("The operator's manual, a repository and its clients", .timeLimit(.minutes(15)))
 struct OperatingRepositoryTests {
     private static let url = "https://pins.example.com"

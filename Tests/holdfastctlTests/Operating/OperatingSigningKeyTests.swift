@@ -5,8 +5,8 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/emergencies.md says about a signing key that is lost, stolen or to be changed, with the apps that have the old
-/// public key and those that have the new one.
+/// The statements of docs/emergencies.md about a signing key that is lost, stolen or to be changed, with the apps that
+/// have the old public key and those that have the new one.
 @Suite("The operator's manual, the signing key", .timeLimit(.minutes(15)))
 struct OperatingSigningKeyTests {
     /// A list with the certificates of now and of later, and an app that has it.

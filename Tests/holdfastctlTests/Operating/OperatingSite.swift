@@ -57,7 +57,7 @@ struct OperatingSite {
     /// A key that the command has made.
     func key(_ file: String) throws -> TestKey {
         let pem = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-        // A signed big-endian number: an octet of zero before a high one, none for what is shorter.
+        // A signed big-endian number: a zero byte before a high one, no padding of a shorter number.
         let number = Array(try #require(Data(base64Encoded: try SigningKey(pem: pem).exportedPrivateKey)))
         let scalar = Array(number.suffix(32))
         return try TestKey(p256Scalar: Array(repeating: 0, count: 32 - scalar.count) + scalar)
@@ -92,7 +92,7 @@ struct OperatingSite {
             expecting: status, sourceLocation: sourceLocation)
     }
 
-    /// Runs a script while somebody else serves the name on a port of loopback.
+    /// Runs a script while the caller serves the name on a port of loopback.
     @discardableResult
     func run(
         _ script: String, named block: String, port: Int, more: [String: String] = [:], expecting status: Int32,
@@ -184,7 +184,7 @@ struct InstalledApp {
     }
 }
 
-/// What a web server would hand out.
+/// A file as a web server would serve it.
 struct PublishedFile: RemoteDataProvider {
     let url: URL
 
@@ -193,7 +193,7 @@ struct PublishedFile: RemoteDataProvider {
     }
 }
 
-/// What a server with the signing key's number responds: its list, signed for the challenge.
+/// The response of a server with the signing key's number: its list, signed for the challenge.
 private struct ChallengeServer: RemoteDataProvider {
     let site: OperatingSite
 

@@ -45,7 +45,7 @@ struct OperatingTests {
             #expect(try site.lockedOut(apps, by: present) == 0)
             let step = try await site.run("rollover-list", serving: present)
             #expect(step.output.contains("www.example.com:443: wait"), "\(step.output)")
-            // Seven days later everybody has looked.
+            // Seven days later all clients have asked.
             for app in apps { try await app.update() }
             #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
             try await site.run("list-deployed", serving: next)
@@ -321,7 +321,7 @@ struct OperatingTests {
             // Twenty-five hours later no document of before counts.
             for app in apps { try await app.update() }
             #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
-            // Whoever fetched the first document a moment ago does not know the certificate.
+            // A client that fetched the first document a moment ago does not know the certificate.
             let deployed = try await site.run("trust-deployed", serving: next, expecting: 1)
             #expect(deployed.errors.contains("an earlier document, which was replaced, are locked out"))
             // The backup's file has the authority's certificate as well, and whatever that issues is not let in.

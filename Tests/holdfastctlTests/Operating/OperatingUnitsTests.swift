@@ -4,7 +4,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What the operator's pages print for cron, systemd and nginx.
+/// The files for cron, systemd and nginx that the operator's pages print.
 @Suite("The operator's manual, what runs by itself", .timeLimit(.minutes(15)))
 struct OperatingUnitsTests {
     /// The command of a line for cron, or of a unit's ExecStart.
@@ -63,7 +63,7 @@ struct OperatingUnitsTests {
                 let before =
                     unit.split(separator: "\n").first { $0.hasPrefix("ExecStartPre=") }?.dropFirst(13) ?? "false"
                 let renewal = Self.command(of: unit).split(separator: " ").dropFirst().joined(separator: " ")
-                // Root can be somebody else, as systemd would; the folder is then everybody's to enter.
+                // Root can become another user, as systemd would; the folder must then be open to all users.
                 return """
                     mkdir backup
                     user=() somebody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -218,7 +218,7 @@ struct OperatingUnitsTests {
     }
 
     /// A block that makes an account and gives it a folder, and after it, in that folder, ways to be the account and to
-    /// be somebody else.
+    /// be another user.
     private static func asService(_ block: String, in site: OperatingSite) -> String {
         """
         mkdir -p root/etc
@@ -259,7 +259,7 @@ struct OperatingUnitsTests {
                         #expect(known[section]?.contains(key) == true, "\(name): \(line) in \(section)")
                     }
                 }
-                // What a unit starts has to be there.
+                // The programs that a unit starts must exist.
                 let runnable = unit.replacing("/usr/local/bin/holdfastctl", with: "/bin/true")
                     .replacing("/usr/local/sbin/install-certificate", with: "/bin/true")
                 let file = name == "pins-alarm.service" ? "pins-alarm@.service" : name

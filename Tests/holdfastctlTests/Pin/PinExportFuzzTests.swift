@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Formats of pins and their parsers", .timeLimit(.minutes(120)))
 struct PinExportFuzzTests {
-    /// What a stranger may write into a certificate to end a comment, or to join two characters into one.
+    /// Text that an attacker may write into a certificate to end a comment, or to join two characters into one.
     private static let pieces = [
         "-", "-", "--", "-->", "<!--", "]]>", "<![CDATA[", "&", "&amp", "<", ">", "\"", "'", "\\", "\n", "\r", "\u{0}",
         "\u{B}", "\u{85}", "\u{2028}", "\u{301}", "\u{0D4E}", "\u{200D}", "\u{FE0F}", "\u{20E3}", "\u{1F468}",

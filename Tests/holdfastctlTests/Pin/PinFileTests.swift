@@ -110,7 +110,7 @@ struct PinFileTests {
 
 @Suite("Pins and openssl", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct PinForeignTests {
-    /// What the openssl commands that everybody uses make of a public key in PEM.
+    /// The pin that the usual openssl commands make of a public key in PEM.
     private func opensslPin(ofPublicKey file: String, in folder: URL) async throws -> String {
         try await openssl(["pkey", "-pubin", "-in", file, "-outform", "der", "-out", "spki.der"], in: folder)
         try await openssl(["dgst", "-sha256", "-binary", "-out", "digest", "spki.der"], in: folder)

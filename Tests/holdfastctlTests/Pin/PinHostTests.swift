@@ -279,7 +279,7 @@ struct PinHostTests {
                 for host in file.hosts {
                     #expect(host.pins.map(\.pin) == [own, backupPin] && host.hasBackup)
                 }
-                // A port that somebody named is kept.
+                // A port that was named is kept.
                 #expect(file.hosts.map(\.ports) == [[], [8_443]])
                 for format in ["okhttp", "trustkit", "ats", "android", "alamofire", "swift", "curl"] {
                     let text = try await run(format)
@@ -369,7 +369,7 @@ struct PinHostTests {
             #expect(none.status == 1 && none.errors.contains("no trusted authority has Nobody in its name"))
             let noHost = try await run(["--authority", "Example Trust", "--format", "ats"])
             #expect(noHost.status == 2 && noHost.errors.contains("--host"))
-            // What the authority issues is let in by these pins, and what another issues is not.
+            // These pins let in certificates that the authority issues, and none that another issues.
             try file.json.write(to: folder.appending(path: "lb.pins.json"))
             let manager = try PolicyLog.$shared.withValue(RecordingLog().policyLog) {
                 try TrustManager(pinFile: folder.appending(path: "lb.pins.json"))

@@ -4,7 +4,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What is meant to be a host's own certificate or key, at the commands' entrances.
+/// Certificates and keys that are meant to be a host's own, at the commands' entrances.
 @Suite("Commands check that a certificate is the host's own", .timeLimit(.minutes(15)))
 struct HostCheckTests {
     /// Files whose first certificate is an authority's.

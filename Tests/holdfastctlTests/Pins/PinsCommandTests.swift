@@ -180,7 +180,7 @@ struct PinsCommandTests {
                 let answer = try await site.run(diff + place + ["--json"]).json(Answer.self)
                 #expect(answer.lockedOut?.count == 1 && answer.premises?.isEmpty == false)
             }
-            // Nobody knows without asking, unless it is certain whatever the host shows.
+            // Without asking, the effect is unknown, unless it is certain whatever the host serves.
             let unknown = try await site.run(diff + ["--offline"])
             #expect(unknown.status == 3 && unknown.output.hasPrefix("Nobody knows"), "\(unknown.output)")
             let gone = try await site.run(["pins", "retire", "more.json", Self.host, "--whole-host", "-o", "gone.json"])

@@ -59,7 +59,7 @@ struct AskedHostsTests {
             let before = try await version()
             try await Self.run(site, renew + Self.place(1), status: 3)
             #expect(try await version() == before.map { $0 + 1 })
-            // What is not known is never good.
+            // An unknown answer is never good.
             let offline = try await Self.run(site, status + ["--offline"], status: 3)
             #expect(offline.lines.first == "Clients accept it; no host was asked whether clients get in")
         }
@@ -113,7 +113,7 @@ struct AskedHostsTests {
                 let refused = try await Self.run(site, sign + place, status: 1)
                 #expect(refused.errors.contains("refused: www.example.com:443"), "\(refused.errors)")
                 #expect(refused.errors.contains("nothing was signed"))
-                // What was seen is not overridden by what overrides the unknown.
+                // An option that overrides the unknown does not override a mismatch that was seen.
                 try await Self.run(site, sign + place + ["--force", "unreachable"], status: 1)
                 #expect(try await !isSigned())
                 try await Self.run(site, sign + Self.place(1), status: 3)

@@ -7,7 +7,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What the library proves of changes and of every client, once for each verb that signs or publishes.
+/// The library's guarantees about changes and every client, once for each verb that signs or publishes.
 @Suite("Verbs that sign or publish judge every client", .timeLimit(.minutes(15)))
 struct ChangedPinsTests {
     private static func place(_ port: Int) -> [String] {
@@ -154,7 +154,7 @@ struct ChangedPinsTests {
                 let elsewhere = ["--platform", "elsewhere=other-root.pem", "--no-shipped-pins"]
                 try await Self.run(site, scene.publish + place + elsewhere, status: 1)
                 #expect(try await scene.targets() == 1)
-                // There nobody gets in with the list either way.
+                // There no client gets in with the list either way.
                 let removed = try await Self.run(site, scene.remove + place + elsewhere, status: 1)
                 #expect(removed.errors.contains("refused, as before: "), "\(removed.errors)")
                 #expect(try site.text("pins.json") != list)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import holdfastctl
 
-/// What the library proves of earlier documents and of shipped bundles, once for each verb that has the options.
+/// The library's guarantees about earlier documents and shipped bundles, once for each verb that has the options.
 @Suite("Verbs that judge what clients still hold, and what apps ship", .timeLimit(.minutes(15)))
 struct EarlierDocumentsTests {
     private static func place(_ port: Int) -> [String] {
@@ -44,7 +44,7 @@ struct EarlierDocumentsTests {
                 try server.serve(backup)
                 for verb in verbs { try await Self.run(site, verb + place, status: 0) }
                 try await Self.run(site, verbs[0] + place + ["--watch", "20d"], status: 4)
-                // Without its files the folder does not know it, and somebody has to say it.
+                // Without its files the folder does not know it, and the operator has to name it.
                 try FileManager.default.removeItem(
                     at: site.folder.appending(path: "site/public/metadata/1.targets.json"))
                 let open = try await Self.run(site, verbs[0] + place, status: 3)
@@ -88,7 +88,7 @@ struct EarlierDocumentsTests {
                     #expect(unsaid.errors.contains("--shipped-root 7.4=FILE"), "\(unsaid.errors)")
                 }
                 for verb in others { try await Self.run(site, verb + place + shipped + root, status: 0) }
-                // The bundle ends, and nobody gives that version another.
+                // The bundle ends, and that version gets no other.
                 let advice = try await Self.run(site, rollover + place + shipped + root, status: 1)
                 #expect(advice.output.contains("lost clients with app.bundle.json in 7.4"), "\(advice.output)")
                 #expect(!advice.output.contains("let clients in, now"), "\(advice.output)")

@@ -204,7 +204,7 @@ struct RepositoryCommandTests {
                 let mismatch = try await publish(status: 1)
                 #expect(mismatch.contains("refused: ") && mismatch.contains("locked out"), "\(mismatch)")
                 #expect(mismatch.contains("nothing was published"))
-                // A lock-out that was seen is not something that nobody knows.
+                // A lock-out that was seen does not count as unknown.
                 #expect(try await publish("unreachable", status: 1).contains("refused: "))
                 #expect(!FileManager.default.fileExists(atPath: site.folder.appending(path: "site/public").path))
                 try await prepare(other, leaf)
@@ -216,7 +216,7 @@ struct RepositoryCommandTests {
                 try await prepare(other, backup, issuer)
                 let dropped = try await publish(status: 1)
                 #expect(dropped.contains("dropped: ") && !dropped.contains("refused: "), "\(dropped)")
-                // A new active pin that nobody has tried.
+                // A new active pin that was not tried.
                 try await prepare(leaf, backup, try PinFile.KeyPin(Pin.publicKey(of: other.der)))
                 #expect(try await publish().contains("was not a candidate or a backup for a week"))
                 let short = try await site.run(

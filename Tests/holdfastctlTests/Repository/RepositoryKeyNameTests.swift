@@ -36,7 +36,7 @@ struct RepositoryKeyNameTests {
                 let line = try Regex("root: key \(name) \\([0-9a-f]{64}\\) signs from now on\n")
                 #expect(first.output.contains(line), "\(first.output)")
             }
-            // What everybody signs has the names, one for each key.
+            // The root that all keyholders sign has the names, one for each key.
             #expect(first.output.contains("x-holdfast-name"), "\(first.output)")
             try await site.repository("sign", "site", "--key", "bob.pem")
             try await site.preparePinsForAnn()

@@ -7,7 +7,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What would lock clients out, and the nearest thing that locks nobody out.
+/// Changes that would lock clients out, and the nearest changes that lock out none.
 @Suite("holdfastctl repository publish, what would lock clients out", .timeLimit(.minutes(15)))
 struct RepositoryLockOutTests {
     private static let day: TimeInterval = 86_400
@@ -100,7 +100,7 @@ struct RepositoryLockOutTests {
     @Test("A pin that lets clients in lasts as long as the timestamp, unless another one does or --force says expiry")
     func expiringPins() async throws {
         try await SigningSite.with { site in
-            // It will be renewed, so its own end locks nobody out.
+            // It will be renewed, so its own end locks no client out.
             let leaf = try site.leaf("leaf.pem") { $0.notAfter = .days(3) }
             let (backup, issuer) = (try site.leaf("b.pem"), site.issuing.certificate)
             let soon = now.addingTimeInterval(5.5 * 3_600)

@@ -5,7 +5,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What nobody meant to publish or to sign.
+/// Unintended publications and signatures.
 @Suite("holdfastctl repository, mistakes and planted drafts", .timeLimit(.minutes(15)))
 struct RepositoryMistakeTests {
     /// A repository with an offline and an online key, in which nothing is published.
@@ -141,7 +141,7 @@ struct RepositoryMistakeTests {
                     run.status == 1 && run.errors.contains("dropped: ") && run.errors.contains(found), "\(run.errors)")
                 #expect(run.errors.contains("nothing was published"))
             }
-            // What covers them as well drops none; new hosts and hosts that were never served do not either.
+            // A pattern that covers them as well drops none, nor do new hosts and hosts that were never served.
             let all = try Self.host(site, "**.example.com")
             try await Self.prepare(site, PinFile(hosts: [all, try .retired(HostPattern("old.example.org"))]))
             #expect(try await site.run(Self.publish).status == 0)
@@ -226,7 +226,7 @@ struct RepositoryMistakeTests {
             #expect(try await site.run(Self.publish).status == 0)
             try site.write("app.json", try site.text("site/public/metadata/1.root.json"))
             try await Self.prepare(site, pins)
-            // Another repository of the same pins and keys, as somebody else makes it.
+            // Another repository of the same pins and keys, as an attacker makes it.
             try await Self.run(
                 site, "init", "other", "--root-key", "offline.pem", "--targets-key", "offline.pem", "--online-key",
                 "thief.pem")

@@ -102,7 +102,7 @@ struct RepositoryPlanTests {
             #expect(uploads.lines.dropFirst().first == "  1  metadata/1.root.json")
             #expect(uploads.output.contains("only if it is not there, public, max-age=31536000, immutable"))
             #expect(uploads.output.contains("only over what it replaces, no-cache"))
-            // What clients would refuse is not uploaded.
+            // A file that clients would refuse is not uploaded.
             try site.write("site/public/bundle.json", "{}")
             let broken = try await site.run(["repository", "publish", "site", "--plan"])
             #expect(broken.status == 1 && broken.errors.contains("refusedByClients"), "\(broken.errors)")

@@ -115,7 +115,7 @@ struct RepositoryStatusTests {
             }
             let none = try await renew("older", "--url", "http://127.0.0.1:1")
             #expect(none.status == 3 && none.errors.contains("cannot be asked"), "\(none.errors)")
-            // Nothing is served anymore, and somebody remembers a version.
+            // Nothing is served anymore, and the operator remembers a version.
             let above = try await renew("older", "--above", "50")
             #expect(above.status == 0, "\(above.output)\(above.errors)")
             let last = try await TUFRepositoryFolder(site.folder.appending(path: "older")).state().live
@@ -134,7 +134,7 @@ struct RepositoryStatusTests {
             let before = repository
             try await before.served { old in
                 try await repository.rotate()
-                // What was uploaded before, from a copy that nobody brought up to date.
+                // The files that were uploaded before, from an outdated copy.
                 let lagging = try await Self.status(site, ["site", "--url", old] + app)
                 #expect(lagging.verdict.hasPrefix("Clients accept it;"))
                 #expect(lagging.warnings.contains { $0.contains("timestamp") && $0.contains("serves version 1") })
@@ -150,7 +150,7 @@ struct RepositoryStatusTests {
                 let report = try await Self.status(site, ["--url", url] + app, status: 1)
                 #expect(report.following?.problem == nil && report.verdict.contains("by bundle.json"))
             }
-            // The root of somebody else's repository.
+            // The root of another repository.
             let other = TUFSigningKey()
             let roles = TUFRoleKeys([other.publicKey])
             let online = TUFRoleKeys([TUFSigningKey().publicKey])

@@ -47,7 +47,7 @@ struct RepositoryUploadTests {
                         "application/json\tpublic, max-age=31536000, immutable", "application/json\tno-cache",
                         "application/json\tpublic, max-age=60, must-revalidate",
                     ], "\(headers.errors)")
-                // What the manual says for every day, without a host that could be asked.
+                // The manual's daily commands, without a host that could be asked.
                 let daily = try OperatingManual.block("repository-upload").replacing(
                     "--no-shipped-pins", with: "--offline"
                 )

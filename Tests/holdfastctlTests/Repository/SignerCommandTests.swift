@@ -210,7 +210,7 @@ struct SignerCommandTests {
                 #expect(run.output.isEmpty && !run.errors.contains("9182736455"), "\(run.errors)")
                 #expect(try site.drafts == before, "\(command)")
             }
-            // What it starts in the background does not keep the command waiting.
+            // A program that it starts in the background does not keep the command waiting.
             try await site.program(
                 "leaves", "sleep 600 & openssl pkeyutl -sign -rawin -inkey key.pem -in /dev/stdin")
             _ = try await site.repository(["sign", "site", "--signer-command", "./leaves"])

@@ -70,7 +70,7 @@ struct RolloverCommandTests {
                 let ready = try await step(both, issuedAt: now.addingTimeInterval(-90_000))
                 #expect(try ready.step == "deploy" && ready.pins == [Self.keyPin(next).pin.description])
                 #expect(ready.servers?.count == 1)
-                // What nobody has said is said.
+                // The premises name what was not stated.
                 #expect(ready.premises?.contains { $0.contains("it was issued then, and nobody says") } == true)
                 // An earlier document that has the next key already, or none, needs no wait; one that lacks it does.
                 for (earlier, expected) in [(both, "deploy"), ([try Self.keyPin(old)], "wait")] {
@@ -83,7 +83,7 @@ struct RolloverCommandTests {
                     #expect(known.premises?.contains("clients ask at least every 1d") == true)
                     #expect(known.premises?.contains { $0.contains("it replaced another then") } == true)
                     #expect(known.premises?.contains { $0.hasPrefix("nobody holds what before.pins.json") } == true)
-                    // What a version of the app carries is used for longer than anybody knows, and with it the change
+                    // A version of the app uses its pins for an unknown time: if they lack the next key, the change
                     // cannot be finished.
                     let carried = try await step(
                         both, issuedAt: now, ["--first", "--shipped", "1.0=before.pins.json"],
@@ -136,7 +136,7 @@ struct RolloverCommandTests {
                 #expect(abs(date.timeIntervalSince(end)) < 900)
                 let both = try [entry(old, days: 40), entry(next, days: 90)]
                 #expect(try await run(both, ["--next", "next.pem", "--json"]).json(Line.self).step == "wait")
-                // Without a word on the builds in the field there is a step, and nobody knows whether all get in.
+                // If the builds in the field are not stated, there is a step, but it is unknown whether all get in.
                 let unsaid = try await run(both, ["--next", "next.pem"], builds: [])
                 #expect(unsaid.status == 3 && unsaid.output.contains("443: wait"), "\(unsaid.output)")
                 #expect(unsaid.output.contains("  but app versions unknown: "), "\(unsaid.output)")
@@ -152,7 +152,7 @@ struct RolloverCommandTests {
                 #expect(try await run(both, ["--json"]).json(Line.self).step != "remove")
                 let named = try await run(both, ["--retiring", "old.pem", "--json"]).json(Line.self)
                 #expect(named.step == "remove")
-                // What it says to type does it.
+                // The command that it prints performs the step.
                 let action = try #require(named.action).replacing("signer.pub", with: site.publicKey)
                 let removal = try await CommandRun.shell(
                     action.replacing("holdfastctl", with: "\"$HOLDFASTCTL\"")

@@ -60,7 +60,7 @@ struct RolloverSeveralSourcesTests {
                     for name in ["pins.json has been published since", "the repository \(url) has been published"] {
                         #expect(ready[0].premises?.contains { $0.contains(name) } == true, "\(name): \(ready)")
                     }
-                    // Nobody deploys before the clients of both have had their time, which is the same.
+                    // No deployment before the clients of both have had their time, which is the same.
                     let day = ["--published", "\(SystemWallClock().now.wholeSeconds - 86_400)"]
                     #expect(try await lines(day).map(\.step) == ["wait"])
 

@@ -55,7 +55,7 @@ struct RolloverSourceTests {
                 #expect(waiting.premises?.contains { $0.contains("an earlier document") } == true)
                 // Clients with the earlier round get in by its grace until they have the next.
                 #expect(waiting.lost == nil && waiting.blocking == nil, "\(waiting)")
-                // Without the memory of the rounds nobody knows what they replaced.
+                // Without the memory of the rounds it is unknown what they replaced.
                 #expect(try await step([]).step == "wait")
                 #expect(try await step(["--first"]).step == "deploy")
 
@@ -115,19 +115,19 @@ struct RolloverSourceTests {
                         #expect(run.status == status, "\(run.output)\(run.errors)")
                         return try run.json(Line.self)
                     }
-                    // Apps ask every six hours, but not those that nobody opens, and nobody knows since when these pins are
-                    // there.
+                    // Apps ask every six hours, but not those that stay closed, and it is unknown since when these pins
+                    // are there.
                     let unknown = try await step("b.pem", "--no-shipped-pins")
                     #expect(unknown.step == "wait", "\(unknown)")
                     let until = try Date(#require(unknown.date), strategy: .iso8601)
                     #expect((6.9 * 86_400...7 * 86_400).contains(until.timeIntervalSince(SystemWallClock().now)))
-                    // What a machine does is taken for granted, and said.
+                    // A machine's renewal is assumed, and stated.
                     #expect(unknown.premises?.contains { $0.contains("is renewed before it ends at ") } == true)
                     let day = "\(SystemWallClock().now.wholeSeconds - 8 * 86_400)"
                     let ready = try await step("b.pem", "--no-shipped-pins", "--published", day)
                     #expect(ready.step == "deploy", "\(ready)")
                     #expect(ready.pins == [try Pin.publicKey(of: repository.backup.der).description])
-                    // What apps of before carry does not have it.
+                    // The bundle that earlier apps carry lacks the other key.
                     try FileManager.default.copyItem(
                         at: site.folder.appending(path: "site/public/bundle.json"),
                         to: site.folder.appending(path: "old.bundle.json"))
@@ -139,7 +139,7 @@ struct RolloverSourceTests {
                     let bundled = try await step(
                         "b.pem", "--published", day, "--shipped", "7.4=old.bundle.json")
                     #expect(bundled.step == "deploy", "\(bundled)")
-                    // Whoever begins with the bundle when it has ended asks the repository first.
+                    // A client that begins with the bundle when it has ended asks the repository first.
                     #expect(bundled.lost == nil && bundled.blocking == nil, "\(bundled)")
                 }
             }

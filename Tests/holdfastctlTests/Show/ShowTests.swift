@@ -75,7 +75,7 @@ struct ShowTests {
             #expect(plain[0].values("pin") == ["pin-sha256=\"\(base64[1])\", of certificate 1"])
             #expect(plain[1].values("pinned") == ["NO"] && plain[2].values("pinned") == ["yes"])
             #expect(plain.dropFirst().map { $0.certificate?.keyPin } == pins)
-            // What was served counts, and pins have their roles.
+            // The served chain counts, and pins have their roles.
             try file(
                 "nel.json",
                 [

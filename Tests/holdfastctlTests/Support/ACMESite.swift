@@ -29,7 +29,7 @@ struct ACMESite {
     /// Starts everything, with a first certificate that is served and pinned.
     static func with(reusesKey: Bool, _ body: (ACMESite) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
-            // Neither pebble nor nginx can be told to take any port.
+            // Neither pebble nor nginx can choose a free port.
             let ports = [try HeldPort(), try HeldPort(), try HeldPort()]
             defer { withExtendedLifetime(ports) {} }
             let (acme, management, web) = (ports[0].number, ports[1].number, ports[2].number)
@@ -99,8 +99,8 @@ struct ACMESite {
         return shown.first?.decision.chain?.leaf
     }
 
-    /// After it was told to read its files anew, nginx answers with the old ones for a moment, and says nothing when that
-    /// is over. To ask without a pause would take the time away from it where cores are few.
+    /// After it reloads its files, nginx answers with the old ones for a moment, and says nothing when that is over. To
+    /// ask without a pause would take the time away from it where cores are few.
     func waitUntilServed(_ leaf: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let end = ContinuousClock.now + .seconds(300)
         var served = try await served()

@@ -1,4 +1,4 @@
-/// What `check --json` prints of a host, as far as tests of published pins look.
+/// The output of `check --json` for a host, as far as tests of published pins read it.
 struct CheckLine: Decodable {
     struct Published: Decodable {
         let verdict: String

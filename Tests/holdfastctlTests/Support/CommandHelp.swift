@@ -2,7 +2,7 @@ import Foundation
 import HoldfastTestSupport
 import HoldfastTesting
 
-/// What the command says of itself to other tools, for tests that look at every verb. A debug build takes a second to
+/// The command's description of itself for other tools, for tests of every verb. A debug build takes a second to
 /// collect it, so that is done once.
 enum CommandHelp {
     private static let dump = Task { try await CommandRun.inProcess(["--experimental-dump-help"]).output }

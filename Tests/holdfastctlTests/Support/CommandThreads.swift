@@ -7,7 +7,7 @@ import Holdfast
 /// command that waits for them would give up on a host that answers.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class CommandThreads: TaskExecutor {
-    /// What is to be run. The threads keep it, and not the executor, with whose end they end.
+    /// The jobs to run. The threads keep the queue, and not the executor, with whose end they end.
     private final class Queue: Sendable {
         private let jobs = Lock<[@Sendable () -> Void]>([])
         private let isReady = DispatchSemaphore(value: 0)

@@ -5,8 +5,8 @@ import Testing
 
 /// Scripts that are run.
 enum ExecutableScript {
-    /// Another process makes the file. A program that is started elsewhere in this one, at the moment at which the file is
-    /// open here, would keep it open for writing, and for so long nobody can run it (`ETXTBSY`).
+    /// Another process makes the file. A program that is started elsewhere in this one while the file is open here
+    /// would keep it open for writing, and for so long it cannot be run (`ETXTBSY`).
     static func write(_ text: String, to file: URL) async throws {
         try await withTemporaryFolder { folder in
             let source = folder.appending(path: "script")

@@ -22,7 +22,7 @@ enum ForeignPeers {
     /// It runs GNU's date, which a Mac has only if its package was installed.
     static let canTurnClock = faketime.map { ForeignProgram.succeeds($0.path, ["+1 days", "true"]) } ?? false
 
-    /// A web server that keeps certificates, and reads them anew only if it is told.
+    /// A web server that keeps certificates, and reads them again only on request.
     static let caddy = ForeignProgram.find("caddy")
 
     static let hasNginx = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]

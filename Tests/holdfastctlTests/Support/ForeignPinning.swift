@@ -3,8 +3,8 @@ import Holdfast
 
 @testable import HoldfastPublishing
 
-/// What other systems require of a server, after their documentation and code: small models that read the texts of exports
-/// by themselves, and answer for a host and a path.
+/// The requirements of other systems for a server, after their documentation and code: small models that read the texts
+/// of exports by themselves, and answer for a host and a path.
 struct ForeignPinning {
     /// A connection: the host and port that were dialed, the key of the leaf and that of its issuer, and the time.
     struct Connection {
@@ -149,7 +149,7 @@ extension ForeignPinning {
     }
 }
 
-/// What a pin file requires, written down a second time from docs/formats.md.
+/// The requirements of a pin file, written down a second time from docs/formats.md.
 struct PinFileModel {
     let file: PinFile
 

@@ -15,7 +15,7 @@ struct LocalArguments {
     private static let endings: Set = ["crl", "crt", "csr", "der", "json", "key", "pem", "plist", "pub", "xml"]
 
     private let folder: URL
-    /// What the command gets: the files have their whole paths.
+    /// The command's arguments: the files have their whole paths.
     let whole: [String]
 
     init(_ arguments: [String], in folder: URL) {
@@ -32,7 +32,7 @@ struct LocalArguments {
         }
     }
 
-    /// What the command said, as it would have in the folder.
+    /// The command's output, as it would be in the folder.
     func local(_ text: String) -> String { text.replacing("\(folder.path)/", with: "") }
 
     /// A file itself, `VERSION=FILE`, or `FILE@TIME`.

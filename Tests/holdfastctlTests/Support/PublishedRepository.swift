@@ -11,10 +11,10 @@ struct PublishedRepository {
     let folder: TUFRepositoryFolder
     let offline = TUFSigningKey()
     private(set) var online = TUFSigningKey(.ed25519)
-    /// What the server of the pinned host has, and what it has in reserve.
+    /// The certificate of the pinned host's server, and its reserve.
     let leaf: TestCertificate
     let backup: TestCertificate
-    /// The octets of the pin file.
+    /// The bytes of the pin file.
     let pins: Data
 
     /// - Parameters:
@@ -44,7 +44,7 @@ struct PublishedRepository {
         try await publish(state, by: online, at: now)
     }
 
-    /// Publishes a next root with another online key, without which nobody takes what comes after it.
+    /// Publishes a next root with another online key. Without it, clients refuse what comes after it.
     mutating func rotate() async throws {
         let next = TUFSigningKey(.ed25519)
         var state = try await folder.state()
@@ -54,13 +54,13 @@ struct PublishedRepository {
         }
         try await publish(state, by: next, online)
         online = next
-        // What both keys have signed old clients take as well.
+        // Old clients accept what both keys have signed as well.
         let renewal = try await TUFPublication.make(
             of: folder.state(), in: folder, onlineKeys: [next], includingDrafts: false, at: SystemWallClock().now)
         try await folder.write(renewal)
     }
 
-    /// Publishes another pin file, whomever it locks out.
+    /// Publishes another pin file, even if it locks clients out.
     func replacePins(with file: PinFile) async throws {
         var state = try await folder.state()
         try state.prepare(pins: file.json, at: SystemWallClock().now)

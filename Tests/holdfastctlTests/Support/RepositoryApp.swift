@@ -52,7 +52,7 @@ struct RepositoryApp {
     }
 }
 
-/// What a web server would hand out of a folder.
+/// The files of a folder as a web server would serve them.
 private struct PublishedFolder: RemoteDataProvider {
     let folder: URL
     let url: String
@@ -64,7 +64,7 @@ private struct PublishedFolder: RemoteDataProvider {
     }
 }
 
-/// What a server on loopback does hand out.
+/// The files that a server on loopback does serve.
 private struct FetchedFile: RemoteDataProvider {
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         let run = try await CommandRun.run(

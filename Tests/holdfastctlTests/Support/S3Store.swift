@@ -3,7 +3,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// A bucket in a moto of its own on the loopback address, which everybody may read, as clients do.
+/// A bucket in a separate moto on the loopback address, which all clients may read.
 struct S3Store {
     static let bucket = "pins"
 
@@ -73,7 +73,7 @@ struct S3Store {
                 + "\(path)exec \"$UPLOAD\" pins <\(repository).plan")
     }
 
-    /// What clients get under a name.
+    /// The content that clients get under a name.
     func content(of path: String) async throws -> String {
         try await CommandRun.run(try #require(ForeignPeers.curl), ["-sS", "--fail", url + path]).output
     }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// What the command prints inside this process.
+/// The output of the command inside this process.
 final class SaidLines: Sendable {
     private struct Values {
         var text = ""

@@ -9,7 +9,7 @@ import Testing
 struct SecretFile: CustomTestStringConvertible {
     let name: String
     let content: [UInt8]
-    /// What must never be printed.
+    /// The bytes that must never be printed.
     let secrets: [[UInt8]]
 
     var testDescription: String { name }
@@ -30,7 +30,7 @@ struct SecretFile: CustomTestStringConvertible {
         let encrypted = try der(ofPEM: encryptedPEM)
         let ciphertext = Array(encrypted.suffix(128))
         let rsa = try TestKey(.sharedRSA(bits: 2048, index: 0))
-        // Behind the version, the algorithm and the head of the octet string.
+        // Behind the version, the algorithm and the head of the private key.
         let pkcs1 = Array(rsa.privateKeyDER.dropFirst(26))
         // Behind the modulus and the exponent, which are public.
         let primes = Array(pkcs1.dropFirst(273))

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Finds eight octets in a row of a secret in what was printed: in Base64 at any alignment, in hexadecimal of either
-/// case, and as they are, also where white space, colons or quotation marks stand between.
+/// Finds eight bytes in a row of a secret in printed text: in Base64 at any alignment, in hexadecimal of either case,
+/// and as they are, also where white space, colons or quotation marks stand between.
 struct SecretScanner {
     private var base64: Set<UInt64> = []
     private var octets: Set<UInt64> = []
@@ -18,7 +18,7 @@ struct SecretScanner {
         }
     }
 
-    /// The ten characters of Base64 that the window alone decides, behind so many other octets.
+    /// The ten characters of Base64 that the window alone decides, behind so many other bytes.
     private static func sextets(of window: [UInt8], after shift: Int) -> UInt64 {
         let whole = [UInt8](repeating: 0, count: shift) + window + [0, 0]
         let first = (8 * shift + 5) / 6

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTestSupport
 import HoldfastTesting
 
-/// What tests of `check --pins` share: pins of certificates, and a pin file that is checked at a server.
+/// Helpers for tests of `check --pins`: pins of certificates, and a pin file that is checked at a server.
 extension SigningSite {
     /// A time some days from now, in whole seconds as a pin file states it.
     static func date(days: Double) -> Date {

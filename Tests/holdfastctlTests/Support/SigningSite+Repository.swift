@@ -14,7 +14,7 @@ extension SigningSite {
         _ verb: String, _ arguments: String..., more: [String] = [], at line: SourceLocation = #_sourceLocation
     ) async throws -> CommandRun {
         let run = try await run(["repository", verb] + arguments + more + Self.offline(verb))
-        // Without a host, nobody knows whether clients get in.
+        // Without a host, it is unknown whether clients get in.
         #expect(
             run.status == (verb == "status" ? 3 : 0), "\(verb) \(arguments): \(run.output)\(run.errors)",
             sourceLocation: line)
@@ -78,7 +78,7 @@ extension SigningSite {
         return (paths ?? []).count { $0.hasSuffix(".json") }
     }
 
-    /// What is served under each name.
+    /// The served files, by name.
     func servedFiles() throws -> [String: Data] {
         let paths = try? FileManager.default.subpathsOfDirectory(atPath: published.path)
         let files = (paths ?? []).filter { $0.hasSuffix(".json") }

@@ -91,10 +91,10 @@ struct TrustServerSite {
             gate: StopGate(), ask: ask)
     }
 
-    /// Whether somebody holds the lock of what is written.
+    /// Whether a publisher holds the lock of what is written.
     var isLocked: Bool {
         let descriptor = unsafe open(file("data/.acme.hosts.json.lock").path, O_RDONLY | O_CLOEXEC)
-        // Nobody has asked for it yet.
+        // No publisher has asked for it yet.
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return flock(descriptor, LOCK_EX | LOCK_NB) != 0

@@ -94,9 +94,9 @@ struct TrustServerFleetTests {
                 #expect(try await published(locksOut: 0) == [try Self.pin(old)])
                 try fleet.servers[0].serve(new)
                 clock.advance(by: .seconds(300))
-                // Whoever has the first document refuses the first node for 25 hours after it was made.
+                // Clients with the first document refuse the first node for 25 hours after it was made.
                 #expect(try await published(locksOut: 1) == both)
-                // The first node is all that the publisher is told of; the second has the old certificate still.
+                // The publisher knows only the first node; the second has the old certificate still.
                 await fleet.servers[1].shutdown()
                 let rest = try site.publication([try fleet.host], clock) { host in
                     await (try? Self.survey(site, ["127.0.0.1"]))?.ask(host) ?? .unreachable("")
@@ -104,7 +104,7 @@ struct TrustServerFleetTests {
                 for day in 1...8 {
                     clock.advance(by: .seconds(86_400))
                     let report = try await rest.run()
-                    // What the overlap's end replaces was signed a day before: its clients are in their grace.
+                    // The overlap's end replaces a document that was signed a day before: clients are in their grace.
                     let expected: CommandFailure.Status? = day == 1 ? .negativeAnswer : day == 7 ? .endsSoon : nil
                     #expect(report.status == expected, "day \(day): \(report.lines)")
                     let pins = Set(try site.document(at: clock.now).entries.flatMap(\.publicKeyPins))

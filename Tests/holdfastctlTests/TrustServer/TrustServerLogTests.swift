@@ -40,7 +40,7 @@ struct TrustServerLogTests {
             let (entries, memory) = (
                 try site.document().entries, try Data(contentsOf: site.file("data/acme.hosts.json"))
             )
-            // Nobody listens anymore; and of a list that names others nothing is taken.
+            // No server listens anymore; and of a list that names others nothing is taken.
             try site.write("data/acme.domains", "127.0.0.1:1\n")
             let clock = ScriptedClock { SystemWallClock().now.addingTimeInterval(3_600) }
             let later = try await site.publication([], clock) { _ in .unreachable("nobody is asked") }.resign()
@@ -119,7 +119,7 @@ struct TrustServerTakeoverTests {
                     "output", "--ca", "root.pem", "--timeout", "60s", "--no-shipped-pins",
                 ]
                 let run = try await CommandRun.holdfastctl(arguments, in: folder)
-                // The script's document has another pin, and nobody knows what it replaced.
+                // The script's document has another pin, and it is unknown what it replaced.
                 #expect(run.status == 1 && run.output.contains(" published 1 host"), "\(run.output)\(run.errors)")
                 #expect(run.errors.contains("an earlier document, which was replaced, are locked out"))
                 #expect(run.errors.contains("acme.replaced.json: it is not there"), "\(run.errors)")

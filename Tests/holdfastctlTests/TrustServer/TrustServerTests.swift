@@ -116,7 +116,7 @@ struct TrustServerTests {
                 #expect(unreachable.output.contains("published 2 hosts"))
                 #expect(try site.document().entries == before.entries)
 
-                // An impostor: validated by nobody, so the entry that is kept is the honest one.
+                // An impostor: its chain is not trusted, so it gets no entry.
                 let impostor = try TestAuthority.root(name: "Elsewhere").leaf(names: [.address([127, 0, 0, 1])])
                 try await withLoopbackTLSServer(serving: impostor) { server in
                     try site.write("data/acme.domains", "127.0.0.1:\(good.port)\n127.0.0.1:\(server.port)\n")
@@ -195,7 +195,7 @@ struct TrustServerTests {
                 let far = site.second + 3_600
                 try site.emptyDocument(at: far).write(to: site.file("output/acme.json.signed"))
                 let run = try await site.publish()
-                // Nobody knows what was there before it.
+                // It is unknown what was there before it.
                 #expect(run.status == 3 && run.errors.contains("acme.replaced.json: it is not there"), "\(run.errors)")
                 let time = Date(timeIntervalSince1970: Double(far)).formatted(.iso8601)
                 #expect(run.errors.contains("acme.json.signed was made at \(time), and it is "))

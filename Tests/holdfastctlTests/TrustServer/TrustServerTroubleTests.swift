@@ -197,11 +197,11 @@ struct TrustServerTroubleTests {
 
                 let taken = try await site.publish(["--max-changes", "1"])
                 #expect(taken.output.contains(" published 1 host in "), "\(taken.errors)")
-                // Whoever has the document of before still refuses the certificate.
+                // Clients with the earlier document still refuse the certificate.
                 #expect(taken.status == 1 && taken.errors.contains("an earlier document, which was replaced"))
                 let pins = try site.document().entries.flatMap(\.publicKeyPins)
                 #expect(try pins == [.publicKey(of: renewed.der), .publicKey(of: site.leaf.der)])
-                // What is known now is no change anymore, and can be withdrawn at once.
+                // A known certificate is no change anymore, and the old one can be withdrawn at once.
                 let withdrawn = try await site.publish(["--max-changes", "0", "--overlap", "0s"])
                 #expect(withdrawn.output.contains(" published 1 host in "), "\(withdrawn.errors)")
                 #expect(try site.document().entries.flatMap(\.publicKeyPins) == [.publicKey(of: renewed.der)])
