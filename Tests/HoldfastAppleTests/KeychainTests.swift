@@ -63,7 +63,7 @@ struct KeychainTests {
             #expect(try !store.replace(Data(), with: Data([2]), forKey: "a"))
             #expect(try store.load(forKey: "a") == Data([1]))
             #expect(try store.replace(Data([1]), with: Data([2]), forKey: "a"))
-            // What was kept without a comparison is compared all the same.
+            // An item stored without a comparison is compared all the same.
             try store.replace(Data([3]), forKey: "a")
             #expect(try !store.replace(Data([2]), with: Data([4]), forKey: "a"))
             #expect(try store.replace(Data([3]), with: Data([4]), forKey: "a"))

@@ -7,7 +7,7 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastCompatibility
 
-/// What the Objective-C runtime knows of Holdfast: names, methods, and classes of an application's own.
+/// Holdfast as the Objective-C runtime knows it: names, methods, and an application's own classes.
 @Suite("Holdfast in the Objective-C runtime")
 struct ObjectiveCTests {
     private static let instanceMethods: [String: [String]] = [

@@ -5,7 +5,7 @@ import HoldfastTesting
 import Security
 import Testing
 
-/// What Holdfast takes for granted about Security.framework, from its headers and its documentation.
+/// Assumptions of Holdfast about Security.framework, from its headers and its documentation.
 @Suite("What Holdfast assumes about SecTrust", .timeLimit(.minutes(15)))
 struct SecTrustAssumptionTests {
     private func isTrusted(_ trust: SecTrust) -> Bool { SecTrustEvaluateWithError(trust, nil) }

@@ -64,7 +64,7 @@ struct WrappedDelegateTests {
         #expect(!WrappingSessionDelegate(wrapping: Without(), manager: TrustManager()).responds(to: completion))
     }
 
-    /// What a delegate heard of one request.
+    /// The events that a delegate got for one request, and how many bytes the server received.
     private func heard(_ site: AppleSite, serving certificate: TestCertificate) async throws -> (
         events: [String], received: Int
     ) {

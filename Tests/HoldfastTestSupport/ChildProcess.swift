@@ -29,7 +29,7 @@ package struct ChildProcess: Sendable {
     /// - Parameter program: the path of the program; the search path is not used.
     package init(_ program: String, _ arguments: [String]) throws {
         (identifier, input, output) = try Self.starts.withLock { starts in
-            // ThreadSanitizer confuses a state without octets with the lock itself.
+            // ThreadSanitizer confuses a state without bytes with the lock itself.
             starts += 1
             return try Self.start(program, arguments)
         }

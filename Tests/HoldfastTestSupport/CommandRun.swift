@@ -2,7 +2,7 @@
 package import Foundation
 import HoldfastTesting
 
-/// What a program that ran to its end left behind.
+/// The result of a program that ran to its end.
 package struct CommandRun {
     package let status: Int32
     /// Standard output alone.

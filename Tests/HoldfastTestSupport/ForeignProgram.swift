@@ -48,7 +48,7 @@ package struct ForeignProgram: Sendable, Hashable {
 }
 
 extension ForeignProgram {
-    /// What operators of Linux have in scripts, and a Mac has not.
+    /// The GNU tools that scripts for Linux use, and a Mac does not have.
     package static let gnuTools = ForeignProgram(
         "GNU's mv, stat and date", .machine,
         canRun: succeeds("/bin/sh", ["-c", "mv -T --version && stat -c %a / && date -d @0"]))

@@ -6,7 +6,7 @@ package import NIOSSL
 /// `openssl s_client`, a TLS client that shares no code with us. It sends some text, keeps the session that the server
 /// gives it, and can resume that session.
 package struct OpenSSLClient: Sendable {
-    /// What the program wrote: its report on the handshake, and what the server sent.
+    /// The program's output: its report on the handshake, and the data that the server sent.
     package struct Output: Sendable {
         package let text: String
         /// Whether the server resumed the session, according to the client.

@@ -9,7 +9,7 @@ package import HoldfastTesting
 /// It needs OpenSSL 3 as `openssl` on the search path; LibreSSL is not enough. All methods may be called from any
 /// thread.
 package final class OpenSSLServer: Sendable {
-    /// What the server does with a connection.
+    /// The way in which the server treats a connection.
     package enum Behavior: String, Sendable, Hashable {
         /// Sends every line back with its characters in reverse order.
         case reverse = "-rev"
@@ -101,7 +101,7 @@ package final class OpenSSLServer: Sendable {
         }
     }
 
-    /// What the server has written so far: its report on connections and errors.
+    /// The server's output so far: its report on connections and errors.
     package var output: String { process.output }
 
     /// Ends the server, and returns when it is gone. May be called twice.

@@ -2,7 +2,7 @@
 package import Foundation
 import Holdfast
 
-/// What one process tells another, once: an octet in a named pipe. Nobody looks again and again for a file, which would
+/// A signal from one process to another, sent once: a byte in a named pipe. Neither process polls a file, which would
 /// keep a core busy for as long as the other process takes.
 package final class ProcessSignal: Sendable {
     /// Why there is no pipe.
@@ -12,17 +12,17 @@ package final class ProcessSignal: Sendable {
 
     private let descriptor: Int32
 
-    /// - Parameter file: both processes name the same one; whoever is first makes it.
+    /// - Parameter file: both processes name the same one; the first of them makes it.
     package init(_ file: URL) throws {
         guard unsafe mkfifo(file.path, 0o600) == 0 || errno == EEXIST else { throw Failure(number: errno) }
-        // Open for both, nobody waits for the other end to be opened.
+        // Opened for reading and writing: neither process waits until the other opens its end.
         descriptor = unsafe open(file.path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
     }
 
     deinit { close(descriptor) }
 
-    /// Wakes one who waits, now or later, while somebody has the pipe open.
+    /// Wakes one process that waits, now or later, while a process has the pipe open.
     package func send() {
         var octet: UInt8 = 1
         _ = unsafe write(descriptor, &octet, 1)

@@ -144,7 +144,7 @@ struct NewerGenerationTests {
         // End.
     }
 
-    /// What an application writes that takes any manager.
+    /// The code of an application that takes any manager.
     private func pin(_ hostName: String, in manager: any TrustManaging) -> (any TrustPolicy)? {
         manager.add(policy: manager.create(type: .pinPublicKey, hostName: hostName, settings: nil))
         return manager.policy(for: hostName)

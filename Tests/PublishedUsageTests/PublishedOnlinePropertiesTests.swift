@@ -165,7 +165,7 @@ struct PublishedOnlinePropertiesTests {
         let kept = InMemoryDataStore()
         let document = try scene.document()
         #expect(await scene.verdict(generation, on: document) { $0.onlinePinning?.secureDataStore = kept }.isTrusted)
-        // The next policy finds it there, and asks nobody.
+        // The next policy finds it there, and asks no server.
         let verdict = await scene.verdict(generation, on: Data("no document".utf8)) {
             $0.onlinePinning?.secureDataStore = kept
         }

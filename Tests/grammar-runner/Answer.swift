@@ -1,4 +1,4 @@
-/// What a server sends for one request, and what has to come of it.
+/// A server's answer to one request, and its expected result.
 struct Answer: Sendable {
     enum Expectation: Sendable, Equatable {
         /// A response with this status, whole.

@@ -6,7 +6,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A server on the loopback address that answers each request with the octets that it was last told.
+/// A server on the loopback address that answers each request with the bytes that it was last given.
 final class AnsweringPeer: Sendable {
     /// The protocol that it speaks.
     enum Speech: String, CaseIterable, Sendable {
@@ -16,7 +16,7 @@ final class AnsweringPeer: Sendable {
         case http2 = "h2"
     }
 
-    /// What follows a request.
+    /// The server's response to a request.
     struct Script: Sendable {
         /// Sent with the first frames of a connection, behind SETTINGS.
         var greeting: [UInt8] = []

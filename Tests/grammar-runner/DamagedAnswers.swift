@@ -1,7 +1,7 @@
 import HoldfastNIOTesting
 import HoldfastTesting
 
-/// Good answers with a few octets changed. Whatever comes of them, it comes in time and ends nothing else.
+/// Good answers with a few bytes changed. Whatever comes of them, it comes in time and ends nothing else.
 enum DamagedAnswers {
     private static let good = [
         "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody",

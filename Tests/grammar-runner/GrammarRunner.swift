@@ -12,7 +12,7 @@ struct GrammarRunner: AsyncParsableCommand {
         case pushes
         case sequences
         case damaged
-        /// Only with servers that somebody else runs.
+        /// Only with servers that another process runs.
         case silent
     }
 

@@ -9,7 +9,7 @@ import NIOHTTP1
 
 /// A server and a client of its own, which meet in one request after the other.
 final class Lane: Sendable {
-    /// What asks the server.
+    /// The component that sends requests to the server.
     enum Asker: Sendable {
         case client
         /// Downloads documents, revocation lists over plain HTTP among them.

@@ -65,7 +65,7 @@ enum SequenceAnswers {
         case window
         case unknown
         case acknowledgment
-        /// What only a stream has that the server has opened, which it may not. Not its reset or its window: NIOHTTP2 ignores
+        /// Frames of a stream that the server has opened, which it may not. Not reset or window: NIOHTTP2 ignores
         /// a promise on a stream that this client has just reset, and then those two, as on any stream that has ended.
         case push(on: UInt32?, promised: UInt32)
         case other(kind: UInt8, stream: UInt32)
@@ -136,7 +136,7 @@ enum SequenceAnswers {
             expecting: model.expectation
         ) { stream in
             let octets = frames.flatMap { $0.octets(stream) }
-            // What is not whole is given up, since the client would wait for the rest.
+            // An incomplete answer is reset, since the client would wait for the rest.
             return model.expectation == .failure ? octets + HTTP2Octets.reset(stream) : octets
         }
         answer.isFollowed = model.isFollowed
@@ -146,8 +146,8 @@ enum SequenceAnswers {
     }
 }
 
-/// What comes of a sequence of parts, by the rules alone: informational heads other than 101, at most 16, one final head
-/// of 200 to 599, data, trailers, the end.
+/// The expected result of a sequence of parts, by the rules alone: informational heads other than 101, at most 16, one
+/// final head of 200 to 599, data, trailers, the end.
 struct Model {
     enum Effect {
         case head(UInt?, ends: Bool)

@@ -38,7 +38,7 @@ struct SilentHosts: Sendable {
             let host = number / Self.perHost
             return "https://h\(host).silent.example:\(host.isMultiple(of: 2) ? options.silentPort : options.mutePort)/"
         }
-        // What the process opens once and for all does not count.
+        // Descriptors that the process opens once and keeps do not count.
         let first = try client(for: urls)
         try await ask(first)
         try await first.shutdown()

@@ -12,7 +12,7 @@ enum StatusAnswers {
             String(repeating: "2", count: 200), String(repeating: "9", count: 9_000), "1", "10", "1000", "100 ", "1-1",
         ]
 
-    /// What a response with this status is taken for (RFC 9110 15).
+    /// The expected reading of a response with this status (RFC 9110 15).
     static func expectation(_ status: String, _ speech: AnsweringPeer.Speech) -> Answer.Expectation {
         // A space more ends the status line's code: what follows is its reason (RFC 9112 4).
         let isSpaced = speech != .http2 && status.hasSuffix(" ") && status.utf8.count == 4

@@ -1,8 +1,8 @@
 import Foundation
 import FoundationNetworking
 
-// What stands in, for the compiler's check of the Objective-C surface only, for classes that Foundation on Linux does not
-// declare to Objective-C. scripts/check apple puts these names in the façades' place of the others.
+// Stand-ins for classes that Foundation on Linux does not declare to Objective-C, only for the compiler's check of the
+// Objective-C surface. scripts/check apple puts these names into the façades in place of the others.
 
 @objc(NSBundle) public class InteropBundle: NSObject {}
 

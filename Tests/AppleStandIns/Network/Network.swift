@@ -16,7 +16,7 @@ public enum NWProtocolTCP {
 }
 
 public final class NWParameters {
-    /// What the tests look at.
+    /// The TLS options, which the tests inspect.
     public let tls: NWProtocolTLS.Options?
 
     public init(tls: NWProtocolTLS.Options?, tcp: NWProtocolTCP.Options = .init()) { self.tls = tls }

@@ -51,7 +51,7 @@ public enum StandInKeychain {
         }
     }
 
-    /// What the tests look at.
+    /// The accessibility of an item, for the tests to inspect.
     public static func accessibility(service: String, account: String) -> String? {
         state.withLock { $0.items[Key(service: service, account: account, group: nil)]?.accessible }
     }
@@ -86,7 +86,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     let accessible = attributesToUpdate[kSecAttrAccessible] as? String
     let (wanted, generic) = (query[kSecAttrGeneric] as? Data, attributesToUpdate[kSecAttrGeneric] as? Data)
     return StandInKeychain.perform(query) { state, key in
-        // What stands in the query selects.
+        // If the query has a generic attribute, it must match.
         guard let item = state.items[key], wanted == nil || item.generic == wanted else { return errSecItemNotFound }
         state.items[key]?.data = data
         if let generic { state.items[key]?.generic = generic }

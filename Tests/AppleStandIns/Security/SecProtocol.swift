@@ -25,7 +25,7 @@ public final class StandInMetadata: OS_sec_protocol_metadata {
     public init() {}
 }
 
-/// What the tests look at, and the handshake that they make it go through.
+/// TLS options that the tests inspect, and the handshake that they start.
 public final class StandInOptions: OS_sec_protocol_options {
     public var serverName: String?
     public var minimumVersion: tls_protocol_version_t?

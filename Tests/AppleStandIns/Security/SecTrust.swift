@@ -57,7 +57,7 @@ public final class SecTrust: NSObject {
     var evaluated: [SecCertificate]?
     /// DER of what the device trusts.
     let systemAnchors: [[UInt8]]
-    /// What the tests look at: every evaluation, in order.
+    /// Every evaluation, in order, for the tests to inspect.
     public private(set) var evaluations: [StandInSystem.Question] = []
 
     init(_ certificates: [SecCertificate], policies: [SecPolicy], systemAnchors: [[UInt8]] = []) {
@@ -66,14 +66,14 @@ public final class SecTrust: NSObject {
         self.systemAnchors = systemAnchors
     }
 
-    /// What a connection hands out: the chain as presented, for the host that was dialed.
+    /// The trust of a connection: the chain as presented, for the host that was dialed.
     public static func presented(_ chain: [[UInt8]], host: String?, systemAnchors: [[UInt8]]) -> SecTrust {
         SecTrust(
             chain.map { SecCertificate(Data($0)) }, policies: [SecPolicyCreateSSL(true, host)],
             systemAnchors: systemAnchors)
     }
 
-    /// What the tests look at: the host of the policy that is set.
+    /// The host of each policy that is set, for the tests to inspect.
     public var policyHosts: [String?] { policies.map(\.host) }
 
     /// A trust that has no date gets the time at which it is first asked, and keeps it: nothing clears a date.

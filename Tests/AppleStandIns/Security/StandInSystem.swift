@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the tests decide about the system behind the stand-ins.
+/// The system behind the stand-ins, whose answers the tests decide.
 public enum StandInSystem {
     /// One evaluation of a trust.
     public struct Question: Sendable {

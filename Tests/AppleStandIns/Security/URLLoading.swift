@@ -3,7 +3,7 @@ public import FoundationNetworking
 
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 
-/// What a connection's challenge has: on Linux a protection space knows no trust.
+/// A protection space with a server trust, which Foundation on Linux does not have.
 public final class TrustProtectionSpace: URLProtectionSpace, @unchecked Sendable {
     let trust: SecTrust?
 
@@ -26,7 +26,7 @@ extension URLCredential {
         self.init(user: "server trust", password: "\(ObjectIdentifier(trust))", persistence: .none)
     }
 
-    /// What the tests look at.
+    /// Whether the credential is for this trust; the tests ask this.
     public func isFor(_ trust: SecTrust) -> Bool {
         user == "server trust" && password == "\(ObjectIdentifier(trust))"
     }

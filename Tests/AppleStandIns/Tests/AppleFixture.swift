@@ -23,7 +23,7 @@ struct AppleFixture {
     }
 
     /// The stand-in of the system validates as Holdfast does; it adds what it knows to the chain, as the system does.
-    /// Nobody tells it whether a certificate is revoked.
+    /// It has no source of revocation status.
     static func installSystem() {
         StandInSystem.install { question in
             if (question.revocationFlags ?? 0) & kSecRevocationRequirePositiveResponse != 0 {
@@ -42,7 +42,7 @@ struct AppleFixture {
 
     func dialed(_ name: String? = nil) throws -> DialedHost { try DialedHost(name ?? host) }
 
-    /// What a connection to the host hands out.
+    /// The trust of a connection to the host.
     func secTrust(_ chain: [[UInt8]]? = nil, host: String? = nil, systemAnchors: [[UInt8]]? = nil) -> SecTrust {
         SecTrust.presented(
             chain ?? leaf.chain, host: host ?? self.host, systemAnchors: systemAnchors ?? [root.root])
@@ -87,7 +87,7 @@ final class Sender: NSObject, URLAuthenticationChallengeSender, StandInSender {
 
     deinit { answers.continuation.finish() }
 
-    /// Everything that a sender is told until its challenge is gone, so that a second answer is noticed.
+    /// All answers that a sender gets until its challenge is gone, so that a second answer is noticed.
     static func answers(hasDefaultHandling: Bool = true, _ body: (Sender) -> Void) async -> [Answer] {
         func stream() -> AsyncStream<Answer> {
             let sender = Sender(hasDefaultHandling: hasDefaultHandling)
@@ -139,7 +139,7 @@ func answer(
     }
 }
 
-/// Collects what is told from any thread.
+/// Collects elements from any thread.
 final class Collected<Element: Sendable>: Sendable {
     private let elements = Lock<[Element]>([])
     func add(_ element: Element) { elements.withLock { $0.append(element) } }

@@ -24,7 +24,7 @@ private struct PinnedAPI {
         self.session = session
     }
 
-    /// What the session asks about servers.
+    /// The delegate that the session asks about servers.
     var delegate: PinnedSessionDelegate? { session.delegate as? PinnedSessionDelegate }
 
     func data(from url: URL) async throws -> Data {

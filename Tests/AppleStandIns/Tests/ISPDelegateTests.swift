@@ -118,7 +118,7 @@ struct ISPDelegateTests {
             let other = NSURLAuthenticationMethodHTTPBasic
             #expect(await ask(nil, method: other) == [.byDefault])
             #expect(await ask(nil, method: other, hasDefaultHandling: false) == [.withoutCredential])
-            // What the system would have used by itself.
+            // The credential that the system would have used by itself.
             let proposed = URLCredential(user: "proposed", password: "", persistence: .none)
             #expect(await ask(nil, method: other, proposing: proposed) == [.byDefault])
             #expect(

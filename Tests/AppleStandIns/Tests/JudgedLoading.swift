@@ -4,7 +4,7 @@ import Holdfast
 import Security
 
 /// Loads from one host as Apple's systems do: first a delegate answers for the server's trust. On Linux, URLSession asks
-/// nobody, and takes its own protocol for `https` in any session: hence a scheme of its own. `Main` registers it.
+/// no delegate, and uses its own protocol for `https` in any session: hence a separate scheme. `Main` registers it.
 final class JudgedLoading: URLProtocol {
     /// A server, and the delegate that is asked about it.
     struct Server: Sendable {

@@ -77,7 +77,7 @@ struct PowerAuthSampleTests {
         for sdk in [PowerAuthSDK.shared, PowerAuthSDK.olderShared] {
             let strategy = try #require(sdk?.clientConfiguration?.sslValidationStrategy)
             let session = URLSession(configuration: .ephemeral)
-            // The store is empty: nobody is trusted yet.
+            // The store is empty: no server is trusted yet.
             let given = await answer {
                 strategy.validateSsl(
                     for: session, challenge: fixture.challenge(fixture.secTrust()), completionHandler: $0)

@@ -156,7 +156,7 @@ struct SecTrustBridgeTests {
         #expect(standard.evaluate(known, at: fixture.manager.clock.now).isTrusted)
     }
 
-    /// Trusts after a date, whoever it is.
+    /// Trusts every server after a date.
     private struct Dated: TrustPolicy {
         let scope = PolicyScope(hostName: "a.example")
         let date: Date

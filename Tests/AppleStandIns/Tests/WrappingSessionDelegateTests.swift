@@ -53,7 +53,7 @@ struct WrappingSessionDelegateTests {
         }
     }
 
-    /// What a session asks the delegate that is wrapped, by the methods that it has.
+    /// The methods of a wrapped delegate, and which of them answers for a connection and for a request.
     private static let cases: [(methods: Set<Selector>, connection: String?, request: String?)] = [
         ([.taskChallenge], "task", "task"), ([.sessionChallenge], "session", nil),
         ([.sessionChallenge, .taskChallenge], "session", "task"), ([], nil, nil),

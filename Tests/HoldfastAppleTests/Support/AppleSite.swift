@@ -27,7 +27,7 @@ struct AppleSite: Sendable {
     var pattern: HostPattern { get throws { HostPattern(try host) } }
     var anchors: TrustAnchors { get throws { try TrustAnchors(der: [root.root]) } }
 
-    /// A certificate of the same authority for the same names, with a key of somebody else's.
+    /// A certificate of the same authority for the same names, with another key.
     func impostor() throws -> TestCertificate { try issuing.impersonate(leaf) }
 
     /// Pins the key of a certificate, by default of the server's own.
@@ -36,7 +36,7 @@ struct AppleSite: Sendable {
         manager.add(policy: try PinnedPolicy(host: pattern, pins: PinSet(pins: [pin])))
     }
 
-    /// What the system makes of certificates that a server presented.
+    /// The system's trust object for certificates that a server presented.
     func secTrust(_ chain: [[UInt8]]? = nil, host: String? = address) throws -> SecTrust {
         let certificates = try (chain ?? leaf.chain).map { der in
             try #require(SecCertificateCreateWithData(nil, Data(der) as CFData))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Something that executes requests", .timeLimit(.minutes(15)))
 struct HTTPRequestExecutorTests {
-    /// A library of somebody else's: it has a transport of its own, made from whatever executes requests.
+    /// A third-party library: it has its own transport, made from anything that executes requests.
     private struct Library {
         typealias Transport = @Sendable (_ method: String, _ url: String, _ body: [UInt8]) async throws -> [UInt8]
         let transport: Transport

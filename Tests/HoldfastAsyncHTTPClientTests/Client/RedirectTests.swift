@@ -108,7 +108,7 @@ struct RedirectTests {
                 #expect(response.status == .temporaryRedirect)
                 #expect(origin.counters.requests.map(\.body) == ["body"])
             }
-            // What the configuration says of redirects is not asked.
+            // The redirect setting of the configuration is ignored.
             try await setting.withClient({ $0.redirectConfiguration = .follow(max: 3, allowCycles: false) }) { client in
                 let response = try await client.execute(HTTPClientRequest(url: origin.url()), timeout: .minutes(5))
                 #expect(response.status == .temporaryRedirect)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A document that comes encoded", .timeLimit(.minutes(15)))
 struct EncodedBodyTests {
-    /// The first octets of a gzip file; nobody looks at the rest.
+    /// Begins like a gzip file; it is never decoded.
     private static let body = "\u{1F}x"
 
     private func answer(_ fields: [String]) -> String {

@@ -32,7 +32,7 @@ enum ProviderKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What every provider has to do, against real servers on loopback.
+/// Requirements on every provider, tested against real servers on loopback.
 @Suite("Downloads of documents", .timeLimit(.minutes(15)))
 struct RemoteDataProviderTests {
     private func answer(_ status: String, _ headers: [String] = [], _ body: String) -> String {

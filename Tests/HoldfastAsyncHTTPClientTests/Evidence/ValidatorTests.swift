@@ -6,7 +6,7 @@ import HoldfastTesting
 import NIOSSL
 import Testing
 
-/// What a validator is told beside its anchors, each for the same server that a plain validator accepts.
+/// A validator's settings besides its anchors, each for the same server that a plain validator accepts.
 enum ValidatorSetting: String, CaseIterable, Sendable {
     case plain, revocation, limits, publicSuffixes
 

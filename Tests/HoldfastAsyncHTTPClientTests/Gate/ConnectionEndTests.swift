@@ -194,7 +194,7 @@ struct ConnectionEndTests {
 
                 lists.publish(try setting.issuing.revocationList { $0.serialNumbers = [serials.1] })
                 try await store.update(mode: .forced)
-                // Nobody sends a request.
+                // No request is sent meanwhile.
                 try await origin.waitForDisconnection()
                 #expect(await client.refusal(origin.url())?.code == .revoked)
                 #expect(origin.counters.requests.count == 2)

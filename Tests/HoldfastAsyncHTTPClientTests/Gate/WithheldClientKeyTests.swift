@@ -56,8 +56,8 @@ struct WithheldClientKeyTests {
     }
 
     /// Whether a client's certificate came: with TLS 1.2 it is to be seen. With TLS 1.3 it is encrypted, and then no
-    /// encrypted record comes without it but an alert, which is shorter than any handshake message: two octets, its type
-    /// and 16 octets of the AEAD.
+    /// encrypted record comes without it but an alert, which is shorter than any handshake message: two bytes, its type
+    /// and 16 bytes of the AEAD.
     private func shows(_ wire: [UInt8], _ certificate: [UInt8], _ version: TLSVersion) -> Bool {
         guard version == .tlsv13 else { return wire.contains(certificate) }
         var rest = wire[...]

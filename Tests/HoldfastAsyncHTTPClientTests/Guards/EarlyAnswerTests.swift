@@ -12,7 +12,7 @@ import Testing
 /// get that far. That the test goes on is what it tests.
 @Suite("A server that answers before it has the whole request", .timeLimit(.minutes(15)))
 struct EarlyAnswerTests {
-    /// What the server does with the stream, or the connection, once it has answered.
+    /// The server's action on the stream, or the connection, once it has answered.
     enum Ending: String, CaseIterable, Sendable {
         case nothing, noError, cancel, goAway, goAwayAndReset, unfinishedAndReset, rejection, close
 
@@ -53,7 +53,7 @@ struct EarlyAnswerTests {
         case afterTheAnswer
         /// Never: the client is shut down first.
         case withTheClient
-        /// Never: whoever sends it gives up.
+        /// Never: the task that sends it is canceled first.
         case withItsTask
     }
 

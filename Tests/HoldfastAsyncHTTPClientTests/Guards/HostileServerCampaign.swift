@@ -111,7 +111,7 @@ struct HostileServerCampaign {
             return answer
         }
         script.closesAfterAnswer = Bool.random(using: &dice)
-        // What nobody ends ends the server.
+        // The server ends a connection that nothing else ends.
         script.lifetime = .milliseconds(250)
         return script
     }

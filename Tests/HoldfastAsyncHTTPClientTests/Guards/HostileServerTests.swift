@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A server that is refused on sight", .timeLimit(.minutes(15)))
 struct HostileServerTests {
-    /// What follows the first SETTINGS in one write.
+    /// The frames that follow the first SETTINGS in one write.
     private static let hostile = ["GOAWAY", "SETTINGS", "both", "many"]
 
     private static func greeting(_ kind: String) -> [[UInt8]] {

@@ -116,7 +116,7 @@ struct UncanceledRequestTests {
 
         func set(_ channel: any Channel) { self.channel.withLock { $0 = channel } }
 
-        /// Closes the connection, and lets nobody know before so many callers have begun and have had time to be given
+        /// Closes the connection, and blocks its thread until so many callers have begun and have had time to be given
         /// the connection.
         func close(after callers: Int, counted begun: DispatchSemaphore) throws {
             let channel = try #require(channel.withLock { $0 })

@@ -2,11 +2,11 @@ import Holdfast
 import NIOCore
 import NIOPosix
 
-/// Passes connections on to a port of this machine, and takes its time: every octet is under way for a while in each
+/// Passes connections on to a port of this machine, and takes its time: every byte is under way for a while in each
 /// direction, and so is the making of a connection.
 final class DelayingRelay: Sendable {
     struct Options: Sendable {
-        /// How long an octet is under way.
+        /// How long a byte is under way.
         var oneWay = TimeAmount.zero
         /// Holds back what the server says on the first connection until the client has spoken on a second one.
         var holdsFirst = false
@@ -52,7 +52,7 @@ final class DelayingRelay: Sendable {
                     .channelOption(.socketOption(.tcp_nodelay), value: 1)
                     .channelInitializer { back in
                         back.eventLoop.makeCompletedFuture {
-                            // The client's first octets come behind the round trip that makes a connection.
+                            // The client's first bytes come after the round trip that makes a connection.
                             let requests = Forwarder(to: back, delay: options.oneWay, head: options.oneWay * 2) {
                                 released(by: number, state).forEach { $0() }
                             }
@@ -82,7 +82,7 @@ final class DelayingRelay: Sendable {
         state.withLock { $0.held.append { loop.execute { bound.value.release() } } }
     }
 
-    /// What may go on now that the client has spoken on a connection.
+    /// The transfers that are released when the client has spoken on a connection.
     private static func released(by number: Int, _ state: Lock<State>) -> [@Sendable () -> Void] {
         state.withLock { state in
             state.spoken.insert(number)

@@ -27,6 +27,6 @@ final class ListService: RemoteDataProvider {
 }
 
 extension TestCertificate {
-    /// The content octets of its serial number.
+    /// The content bytes of its serial number.
     func serialNumber() throws -> [UInt8] { Array(try X509Certificate(der: der).serialNumber) }
 }

@@ -7,11 +7,11 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A TLS server on the loopback address that sends octets as a test wrote them, behind the handshake and after each
+/// A TLS server on the loopback address that sends bytes as a test wrote them, after the handshake and after each
 /// request, whatever HTTP says of their order.
 final class ScriptedOrigin: Sendable {
     struct Script: Sendable {
-        /// What of a request is answered.
+        /// The part of a request that is answered.
         enum Place: CaseIterable, Sendable {
             case head
             /// The first part of a body behind the head; over HTTP/1.1 what comes with a second read.
@@ -25,8 +25,8 @@ final class ScriptedOrigin: Sendable {
         /// Sent after each request, given its stream; HTTP/1.1 has none.
         var answer: @Sendable (_ stream: UInt32) -> [[UInt8]] = { _ in [] }
         var closesAfterAnswer = false
-        /// What was under way on a stream when the client reset it. It is sent before a PING is answered, or when so many
-        /// streams were reset as `mostResets` says.
+        /// Frames under way on a stream when the client reset it. They are sent before a PING is answered, or once the
+        /// client has reset as many streams as the limit below allows.
         var late: @Sendable (_ stream: UInt32) -> [[UInt8]] = { _ in [] }
         var mostResets = Int.max
         /// Holds the first answer of all back.

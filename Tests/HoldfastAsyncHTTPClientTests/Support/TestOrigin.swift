@@ -36,7 +36,7 @@ final class TestOrigin: Sendable {
     }
 
     struct Counters: Sendable {
-        /// What was agreed on by ALPN, a handshake each.
+        /// The protocols agreed on by ALPN, one per handshake.
         var protocols: [String] = []
         var accepted = 0
         var closed = 0
@@ -46,7 +46,7 @@ final class TestOrigin: Sendable {
         var requests: [Request] = []
         var serverName: String?
         var clientCertificates = 0
-        /// What came over TLS, as it is on the wire, on each connection.
+        /// The first bytes received on each connection, as they are on the wire.
         var wire: [Int: [UInt8]] = [:]
     }
 

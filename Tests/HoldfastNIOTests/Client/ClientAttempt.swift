@@ -10,12 +10,12 @@ import NIOTLS
 /// One connection: it writes before there is a handshake, waits for an answer if it is trusted, and closes.
 struct ClientAttempt {
     let decision: Result<TrustDecision, any Error>
-    /// What came of the write before the handshake; nil if it went out.
+    /// The error of the write before the handshake; nil if it was sent.
     let writeError: (any Error)?
     /// The errors that the application's handler saw, in order.
     let errors: [any Error]
     let received: String
-    /// What the application's handler saw of the handshake.
+    /// Whether the application's handler saw the handshake.
     let sawHandshake: Bool
     let negotiatedProtocol: String?
     let version: TLSVersion?
@@ -78,7 +78,7 @@ extension Result {
     }
 }
 
-/// What the application's handler of one connection saw.
+/// The events that the application's handler of one connection saw.
 final class ConnectionLog: Sendable {
     struct Values {
         var errors: [any Error] = []

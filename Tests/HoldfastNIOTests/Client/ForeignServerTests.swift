@@ -92,7 +92,7 @@ struct UnreadableChainTests {
         let setting = try ClientSetting()
         let leaf = try setting.issuing.leaf(names: ["www.example.com"])
         let chain = [leaf.der, try kind.certificate().der, setting.issuing.certificate.der]
-        // OpenSSL serves no small keys unless it is told to.
+        // OpenSSL serves no small keys by default.
         let server = try await OpenSSLServer.start(
             chain: chain, key: leaf.key, arguments: ["-cipher", "DEFAULT:@SECLEVEL=0"])
         let attempt = try await ClientAttempt.make(

@@ -85,7 +85,7 @@ struct PolicyRaceTests {
             let attempt = seen.attempt
             let decision = try attempt.decision.get()
             #expect(ledger.objection(to: decision, afterwardsTo: seen.gone) == nil)
-            // What was said and what was done agree.
+            // The decision agrees with the data that passed.
             #expect(attempt.received == (decision.isTrusted ? ClientAttempt.greeting : ""))
             #expect((attempt.writeError == nil) == decision.isTrusted)
         }

@@ -11,7 +11,7 @@ import Testing
 struct ProofOfPossessionTests {
     private static let versions = [TLSVersion.tlsv12, .tlsv13]
 
-    /// What the observers of a manager were told.
+    /// The decisions that a manager's observers received.
     private final class Told: Sendable {
         private let decisions = Lock<[TrustDecision]>([])
         var all: [TrustDecision] { decisions.withLock { $0 } }

@@ -10,7 +10,7 @@ import Testing
 /// BoringSSL itself refuses some peers for their keyUsage, with TLS 1.3 before it asks anybody.
 @Suite("A peer whose keyUsage TLS refuses", .timeLimit(.minutes(15)))
 struct RefusedKeyUsageTests {
-    /// What a server has, and how its key is used.
+    /// A use of a server's key that its certificate's keyUsage does not allow.
     enum Misuse: CaseIterable, Sendable {
         /// It would sign, and may only decipher.
         case rsaSigns13, rsaSigns12

@@ -24,7 +24,7 @@ struct TrustGateTests {
         options.behavior = .greeting(Array("hello".utf8))
         try await withLoopbackTLSServer(serving: leaf, options: options) { server in
             let client = try setting.client(for: "www.example.com")
-            // TLS that verifies as NIOSSL does and asks nobody here.
+            // TLS that verifies as NIOSSL does, without asking the peer judge.
             let context = try NIOSSLContext(configuration: .testClient(trusting: [setting.root.root]))
             let attempt = try await ClientAttempt.make(client, at: server) { channel in
                 let pipeline = channel.pipeline.syncOperations
@@ -99,7 +99,7 @@ struct TrustGateTests {
                     let decision = try client.addHandlers(to: channel.pipeline.syncOperations)
                     future.withLock { $0 = decision }
                 }
-                // Nobody listens there; a port that was free a moment ago another test may have by now.
+                // No server listens there; another test may have taken a port that was free a moment ago.
             }.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         }
         let result = await future.withLock { $0 }?.result

@@ -6,12 +6,12 @@ import NIOTLS
 
 @testable import HoldfastNIO
 
-/// What one connection was to the application of a server.
+/// One connection as the application of a server saw it.
 struct ConnectionReport: Sendable {
     var decision: Result<TrustDecision, any Error>?
-    /// What the application was given when it was set up; nil if it never was.
+    /// The identity that the application got at its setup; nil if it was never set up.
     var client: ClientIdentity?
-    /// What `Channel.clientIdentity()` said.
+    /// The result of `Channel.clientIdentity()`.
     var askedClient: Result<ClientIdentity, any Error>?
     var received = ""
     var errors: [any Error] = []
@@ -62,7 +62,7 @@ final class MutualServer: Sendable {
                     let gate = try pipeline.handler(type: TrustGateHandler.self)
                     gate.decision.whenComplete { result in journal.change { $0.decision = result } }
                     channel.clientIdentity().whenComplete { result in journal.change { $0.askedClient = result } }
-                    // What an application may do that does not wait.
+                    // An application that does not wait may write at once.
                     if let greeting { channel.writeAndFlush(ByteBuffer(string: greeting), promise: nil) }
                     try pipeline.addHandler(Recording(journal: journal) { continuation.yield(log.withLock { $0 }) })
                 }

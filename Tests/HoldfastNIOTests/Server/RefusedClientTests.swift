@@ -151,7 +151,7 @@ struct RefusedClientTests {
     @Test("names a host whose policy would accept it: a certificate does not choose who judges it")
     func namesNoPolicy() async throws {
         let device = try setting.device("chosen")
-        // This one would accept anybody under the name that the certificate claims, and nobody asks it.
+        // This policy accepts any client under the name that the certificate claims, and is never asked.
         let manager = TrustManager(policies: [DisabledPolicy(host: try HostPattern("chosen.example"))])
         #expect(manager.policy(for: "chosen.example") != nil)
         try await expectRefusal(.pinMismatch, of: device, by: try setting.pinned(try setting.device()), .tlsv13)

@@ -58,7 +58,7 @@ struct PinnedByStoreTests {
             try await withLoopbackTLSServer(serving: renewed) { server in
                 try await expectRefusal(try await ClientAttempt.make(client, at: server), .pinMismatch, at: server)
             }
-            // A list of somebody else's changes nothing.
+            // A list signed with another key changes nothing.
             try published.publish([renewed], by: SigningKey())
             await #expect(throws: StoreError.self) { try await store.update(mode: .forced) }
             try await withLoopbackTLSServer(serving: renewed) { server in

@@ -7,7 +7,7 @@ import NIOTLS
 
 /// A client on NIOSSL alone, without any of Holdfast's handlers.
 struct PlainClient: Sendable {
-    /// What a connection came to.
+    /// The result of a connection.
     struct Outcome: Sendable {
         let received: [UInt8]
         let version: TLSVersion?

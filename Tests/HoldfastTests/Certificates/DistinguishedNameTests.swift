@@ -70,7 +70,7 @@ struct DistinguishedNameTests {
     func unknownTypes() {
         #expect(name(0x1C, [1]).matches(name(0x1C, [1])))
         #expect(!name(0x1C, [0x41]).matches(name(0x1C, [0x61])))
-        // Octets that a comparison might use between attributes.
+        // Bytes that a comparison might use between attributes.
         let (first, second) = ([UInt8(0x58)], [UInt8(0x79)])
         let type: [UInt8] = [0x55, 0x04, 0x03]
         let forged = name(0x1C, first + [0xFE, 0xFD] + type + [0xFF, 0x0C] + second)

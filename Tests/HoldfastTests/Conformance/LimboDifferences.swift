@@ -2,7 +2,7 @@
 /// although it stands here fails the test too, so that the list stays true.
 struct LimboDifference {
     enum Reason {
-        /// A rule about the form of certificates that keeps no attacker out: whoever holds the certificate could have
+        /// A rule about the form of certificates that stops no attacker: the holder of the certificate could have
         /// had a conforming one from the same issuer.
         case profileOnly
         /// Something about revocation that is not checked.
@@ -62,7 +62,7 @@ struct LimboDifference {
             "webpki::cn::case-mismatch"),
     ].flatMap(\.self)
 
-    /// What `.strict` still accepts. In each case agreeing would mean to refuse another case that must be accepted, or
+    /// Cases that `.strict` still accepts. In each, agreeing would mean refusing another case that must be accepted, or
     /// certificates of the public web.
     static let strict: [LimboDifference] = [
         // rfc5280::eku::ee-without-eku is the same chain and must be accepted.

@@ -84,7 +84,7 @@ struct CMSEncodingTests {
         #expect(try fixture.document(Data(streamed)).entries == fixture.document(Data(der)).entries)
     }
 
-    /// Every constructed element in indefinite length, every octet string in pieces of 100.
+    /// Every constructed element in indefinite length, every `octetString` in pieces of 100 bytes.
     private static func streamed(_ der: [UInt8]) throws -> [UInt8] {
         var reader = DERReader(der)
         var octets: [UInt8] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-/// Damaged messages: none crashes or hangs the reader, and what is accepted says what was signed, octet by octet.
+/// Damaged messages: none crashes or hangs the reader, and an accepted one has the signed content, byte for byte.
 @Suite("Damaged signed messages")
 struct CMSMutationTests {
     private static let rounds = Campaign.mutants
@@ -14,8 +14,8 @@ struct CMSMutationTests {
         [0x84, 0xFF, 0xFF, 0xFF, 0xFF], [0x82, 1, 0], [0x1F], [0x3F], [4, 0x80, 0, 0], [0x24, 2, 4, 0], [0xFF],
     ]
 
-    /// All that is signed, the signature, and who made it: what is left for a change is how lengths are written, whether a
-    /// digest has NULL for parameters, and certificates that are nobody's evidence.
+    /// All that is signed, the signature, and its signer. A mutant can still change how lengths are written, whether a
+    /// digest has NULL for parameters, and certificates that are not evidence.
     private struct Parts: Equatable {
         let content: [UInt8]
         let signed: [UInt8]
@@ -63,8 +63,8 @@ struct CMSMutationTests {
         let original = try CMSEncoding.der(of: Array(try message.der()))
         for data in accepted {
             let der = try CMSEncoding.der(of: [UInt8](data))
-            // What is left to an attacker: BER for DER (nothing of the DER differs), NULL left out or put in beside a
-            // digest, another name of the same algorithm. All of it short of a length that moves by an element or two.
+            // Left to an attacker: BER for DER (nothing of the DER differs), adding or removing NULL next to a digest,
+            // another name of the same algorithm. None of these changes the length by more than four bytes.
             #expect(abs(der.count - original.count) <= 4, "\(data.base64EncodedString())")
         }
         #expect(accepted.count < Self.rounds / 20)

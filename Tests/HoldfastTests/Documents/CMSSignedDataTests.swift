@@ -4,7 +4,7 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastTesting
 
-/// What CMS lets an attacker play with, one freedom a test.
+/// The freedoms that CMS gives an attacker, one per test.
 @Suite("Signed messages")
 struct CMSSignedDataTests {
     private let fixture: TrustServerFixture
@@ -179,7 +179,7 @@ struct CMSSignedDataTests {
         #expect(try fixture.refusal(of: message)?.code == .untrustedSigner)
         message.certificates = []
         #expect(try fixture.refusal(of: message)?.code == .invalidSignature)
-        // The same octets twice are the same certificate.
+        // The same bytes twice are the same certificate.
         #expect(try refusal { $0.certificates = [original, original] } == nil)
     }
 

@@ -114,7 +114,7 @@ struct StrictJSONReaderTests {
         }
     }
 
-    /// The code of the error, and what was compared for each octet.
+    /// The code of the error, and the number of comparisons per byte.
     private func comparisons(in text: String) -> (code: DocumentError.Code?, share: Double) {
         var compared = 0
         do throws(DocumentError) {

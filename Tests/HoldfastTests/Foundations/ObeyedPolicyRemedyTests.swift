@@ -213,7 +213,7 @@ struct ObeyedPolicyRemedyTests {
 
     // MARK: Completeness
 
-    /// What an authority, a publisher or the owner of an app decides; no call makes it good.
+    /// Codes that need a decision of an authority, a publisher or the owner of an app; no call fixes them.
     private static let decidedByPeople: [String: Set<String>] = [
         "PinError": [], "HostPatternError": [],
         "HostError": ["tooLong", "labelTooLong", "invalidUnicodeName"],

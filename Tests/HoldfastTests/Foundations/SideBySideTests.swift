@@ -22,7 +22,7 @@ struct SideBySideTests {
         let items = Array(1...50)
         let results = await SideBySide.map(items, atMost: limit) { item in
             crowd.enter()
-            // Nobody leaves before the room was full, which would last for ever if it never were.
+            // No item leaves before the limit is reached.
             try? await waitUntil { crowd.most >= limit }
             for _ in 0..<(item % 7) { await Task.yield() }
             crowd.leave()

@@ -82,7 +82,7 @@ struct CertificateCampaigns {
                 Issue.record("\(bytes): more comparisons than the budget has")
             }
         }
-        // Folding names is slow in a debug build; what a mutant has of it is decided by its last octets.
+        // Folding names is slow in a debug build: the last byte of a mutant decides whether it is done.
         if bytes.last.map({ $0 & 7 == 0 }) ?? false {
             _ = certificate.subject.folded
             if certificate.issuer.description.utf8.count > 20_000 { Issue.record("\(bytes): a flood of a name") }

@@ -31,7 +31,7 @@ struct CertificateFolderTests {
             try FileManager.default.createDirectory(at: locked, withIntermediateDirectories: false)
             try Data("x".utf8).write(to: locked.appending(path: "a.pem"))
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: locked.path)
-            // What is locked to everybody else is open to the superuser, for whom the file in it is no certificate.
+            // The superuser can open the locked folder, but the file in it is no certificate.
             for place in [file, folder.appending(path: "missing"), locked] {
                 let error = #expect(throws: CertificateFileError.self) {
                     try CertificateSource.folder(place).read()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Holdfast
 
-/// 100,000 damaged chains: nobody is trusted whom nobody signed, and no budget is exceeded.
+/// 100,000 damaged chains: no certificate is trusted that no authority signed, and no budget is exceeded.
 ///
 /// Three quarters are of a chain that is good for another host, another time, or under another root, and are never
-/// accepted whatever is changed; those cost no signature. The others are of a good chain, and are accepted only where
-/// no octet differs that a signature covers.
+/// accepted whatever is changed; those cost no signature. The others are of a good chain, and are accepted only if
+/// no byte differs that a signature covers.
 @Suite("100,000 damaged chains", .timeLimit(.minutes(15)))
 struct ChainCampaign {
     private struct Scene {

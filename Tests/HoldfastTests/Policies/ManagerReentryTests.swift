@@ -8,7 +8,7 @@ import Testing
 /// process or wait for ever.
 @Suite("An application's code that calls the manager", .timeLimit(.minutes(15)))
 struct ManagerReentryTests {
-    /// Calls the manager when nobody holds it anymore.
+    /// Calls the manager when it is released itself.
     private final class Farewell: Sendable {
         private let manager: TrustManager
 

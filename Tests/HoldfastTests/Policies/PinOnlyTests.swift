@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Pins alone decide")
 struct PinOnlyTests {
-    /// Anchors of somebody else: with pins alone they do not matter.
+    /// A trust without anchors: with pins alone they do not matter.
     private func trust(
         _ fixture: PolicyFixture, _ chain: [[UInt8]], host: String = PolicyFixture.host
     ) throws -> ServerTrust {

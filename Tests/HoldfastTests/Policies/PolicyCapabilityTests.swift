@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-/// What a policy of the application's own says of itself counts as what Holdfast's own policies say.
+/// Properties that an application's own policy declares count like those of Holdfast's own policies.
 @Suite("What policies say of themselves", .timeLimit(.minutes(15)))
 struct PolicyCapabilityTests {
     private let pki: PolicyFixture
@@ -144,8 +144,8 @@ struct PolicyCapabilityTests {
         #expect(other.evaluate(try pki.trust()).isTrusted)
         let composite = try CompositePolicy(host: host, allOf: manager.allPolicies)
         #expect(composite.evaluate(try pki.trust(), at: pki.now).isTrusted)
-        // An application's own wrapper is told by each manager that hands its decision out, and the observers of the
-        // first by none but their own.
+        // Each manager that reports a decision notifies the application's wrapper. Observers of the first manager are
+        // notified by it alone.
         #expect(counting.decisions.withLock { $0 } == 2 && told.withLock { $0 } == 1)
         manager.allPolicies.first?.tell(composite.evaluate(try pki.trust(), at: pki.now))
         #expect(told.withLock { $0 } == 2)

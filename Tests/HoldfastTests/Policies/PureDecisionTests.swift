@@ -12,7 +12,7 @@ struct PureDecisionTests {
 
     init() throws { pki = try PolicyFixture() }
 
-    /// Remembers what it was told, and answers as the test says.
+    /// Records the findings that it is notified of, and answers as the test specifies.
     private final class TellTale: PinSource {
         let content: PinAnswer.Content
         let told = Lock<[[PinFinding]]>([])
@@ -59,7 +59,7 @@ struct PureDecisionTests {
                 #expect(source.told.withLock { $0.count } == 2)
                 _ = manager.policy(for: PolicyFixture.host)?.validate(trust: trust, clock: pki.clock)
                 #expect(source.told.withLock { $0.count } == 3)
-                // Asked by itself, a manager's policy tells nobody either.
+                // A manager's policy that is evaluated directly notifies no source either.
                 _ = manager.policy(for: PolicyFixture.host)?.evaluate(trust, at: pki.now)
                 #expect(source.told.withLock { $0.count } == 3)
                 let judgment = manager.judgment(of: trust, at: pki.now)
@@ -83,7 +83,7 @@ struct PureDecisionTests {
         let any = try CompositePolicy(host: host, anyOf: [policies[0], inner])
         any.tell(any.evaluate(try pki.trust(), at: pki.now))
         for source in sources { #expect(source.told.withLock { $0 } == [[.mismatch(.enforce)]]) }
-        // Of all-of the first rejection is the decision: who was not asked is told nothing.
+        // In all-of, the first rejection is the decision: a member that was not asked is not notified.
         let all = try CompositePolicy(host: host, allOf: [policies[0], policies[1]])
         all.tell(all.evaluate(try pki.trust(), at: pki.now))
         #expect(sources.map { $0.told.withLock { $0.count } } == [2, 1, 1])
@@ -163,7 +163,7 @@ struct PureDecisionTests {
         }
     }
 
-    /// Who hands a decision out, and what it calls.
+    /// The ways to report a decision, each with its calls.
     private static let handings: [(String, @Sendable (any TrustPolicy, ServerTrust, Date) async -> Void)] = [
         ("its maker", { policy, trust, time in trust.tell(policy.evaluate(trust, at: time)) }),
         ("a policy that is asked by itself", { policy, trust, time in _ = policy.decision(about: trust, at: time) }),

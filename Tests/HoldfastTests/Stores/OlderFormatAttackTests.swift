@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-/// What the threat model says of lists, of answers to challenges and of a trust server's documents, and what no test of
+/// Statements of the threat model about lists, answers to challenges and a trust server's documents that no test of
 /// a part shows.
 @Suite("Attacks on the older formats of pins", .timeLimit(.minutes(15)))
 struct OlderFormatAttackTests {

@@ -72,7 +72,7 @@ extension SplitMix64 {
         Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// Changes one place: most often within an octet or two, since what changes lengths is refused sooner.
+    /// Changes one place: most often within a byte or two, since a changed length is refused sooner.
     mutating func damage(_ bytes: inout [UInt8], _ tokens: [[UInt8]]) {
         guard !bytes.isEmpty else { return bytes.append(UInt8(truncatingIfNeeded: next())) }
         let place = below(bytes.count)

@@ -2,7 +2,7 @@ import HoldfastTesting
 
 @testable import Holdfast
 
-/// DER taken apart, so that a mutant keeps lengths that fit: it gets deeper into a reader than a changed octet does.
+/// DER taken apart, so that a mutant keeps lengths that fit: it gets deeper into a reader than a changed byte does.
 struct DERTree {
     private enum Content {
         case primitive([UInt8])
@@ -21,7 +21,7 @@ struct DERTree {
     private init(_ element: DERReader.Element, of der: [UInt8]) {
         tag = element.tag
         let octets = Array(der[element.content])
-        // The DER inside of OCTET STRINGs, which extensions are, is taken apart as well.
+        // The DER inside of an `octetString`, such as an extension's value, is taken apart as well.
         if element.tag & 0x20 != 0 || element.tag == DERTag.octetString, let parts = Self.parts(octets), !parts.isEmpty
         {
             content = .constructed(parts)

@@ -45,6 +45,6 @@ struct DocumentSigner {
 }
 
 extension Data {
-    /// 32 octets that are nobody's digest.
+    /// 32 bytes that are not the digest of any certificate.
     static func fingerprint(_ number: UInt8) -> Data { Data(repeating: number, count: 32) }
 }

@@ -15,7 +15,7 @@ enum ForeignReading {
         }
     }
 
-    /// What `openssl verify` says about a chain, leaf first: nil if it is fine, its words if not.
+    /// The complaint of `openssl verify` about a chain, leaf first; nil if it has none.
     static func complaint(
         about chain: [[UInt8]], root: [UInt8], host: String? = nil, at date: Date? = nil
     ) async throws -> String? {

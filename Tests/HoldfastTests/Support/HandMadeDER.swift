@@ -1,4 +1,4 @@
-/// Certificates made octet by octet, so that each test says what it breaks.
+/// Certificates made byte by byte, so that each test says what it breaks.
 enum HandMadeDER {
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag] + length(content.count) + content }
 

@@ -3,7 +3,7 @@ import HoldfastTesting
 
 @testable import Holdfast
 
-/// What the tests of validation ask again and again, at a time that never comes.
+/// Calls that the validation tests share, at a fixed time.
 enum Judge {
     static let now = Date(timeIntervalSince1970: 2_000_000_000)
     static let clock = ManualClock(now: now)
@@ -36,7 +36,7 @@ enum Judge {
         return outcome.failure?.code ?? .rejectedBySystem
     }
 
-    /// What one rule says about a certificate made from `specification`, of an authority of no interest.
+    /// The violation of one rule by a certificate made from `specification`, whose authority does not matter.
     static func violation(
         of rule: PathRule, _ specification: CertificateSpecification, key: TestKey.Choice = .p256,
         isServer: Bool = true, checksValidity: Bool = true, at time: Date = now

@@ -10,9 +10,9 @@ struct ObeyedRefusal: Sendable, CustomTestStringConvertible {
     let code: String
     /// The part of the remedy that says what is done.
     let says: String
-    /// What is refused.
+    /// The call that is refused.
     let refused: @Sendable () async throws -> Void
-    /// What the remedy says; it gets the remedy, which may have the text to write.
+    /// The call that obeys the remedy; it gets the remedy, which may have the text to write.
     let obeyed: @Sendable (_ remedy: String) async throws -> Void
 
     init(

@@ -7,7 +7,7 @@ struct PolicyFixture {
     static let host = "www.example.com"
 
     let clock = ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000))
-    /// What `pinned` policies log.
+    /// The log of `pinned` policies.
     let log = RecordingLog()
     let root: TestAuthority
     let issuing: TestAuthority
@@ -21,7 +21,7 @@ struct PolicyFixture {
 
     var now: Date { clock.now }
 
-    /// What a server for `host` presented, to a client that trusts the root unless said otherwise.
+    /// The trust of a server for `host`, for a client that trusts the root unless stated otherwise.
     func trust(
         _ chain: [[UInt8]]? = nil, host: String? = PolicyFixture.host, anchors: [[UInt8]]? = nil
     ) throws -> ServerTrust {
@@ -30,7 +30,7 @@ struct PolicyFixture {
             anchors: try TrustAnchors(der: anchors ?? [root.root]))
     }
 
-    /// The same server, to a client that trusts somebody else only.
+    /// The same server, for a client that trusts only another root.
     func untrusted() throws -> ServerTrust {
         try trust(anchors: [TestAuthority.root(name: "Somebody Else", clock: clock).root])
     }

@@ -1,6 +1,6 @@
 import HoldfastTesting
 
-/// What a certificate of a random graph is: the facts that the oracle goes by, and the DER that Holdfast goes by.
+/// A certificate of a random graph: the facts that the oracle uses, and the DER that Holdfast uses.
 struct GraphCertificate: Sendable {
     /// Names are numbers; `upper` writes them in capitals, which is the same name by RFC 5280 7.1.
     var subject = 0

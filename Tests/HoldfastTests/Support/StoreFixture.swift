@@ -51,7 +51,7 @@ struct StoreFixture {
         configuration = CertStoreConfiguration(serviceURL: url, publicKey: key, useChallenge: useChallenge)
     }
 
-    /// What a store of these settings keeps its document under.
+    /// The key under which a store of these settings keeps its document.
     var storageKey: String { store(InMemoryDataStore()).documents.format.storageKey }
 
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }

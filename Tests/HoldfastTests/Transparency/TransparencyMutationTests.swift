@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-/// Damaged log lists and timestamps: none crashes or hangs a reader, and none counts for what nobody signed.
+/// Damaged log lists and timestamps: none crashes or hangs a reader, and none counts for unsigned content.
 @Suite("100,000 damaged log lists and lists of timestamps", .timeLimit(.minutes(120)))
 struct TransparencyMutationTests {
     private static let mutants = max(100_000, Campaign.mutants)

@@ -10,7 +10,7 @@ import Testing
     "Timestamps beside openssl s_client -ct",
     .needs(.openSSL), .timeLimit(.minutes(15)))
 struct TransparencyOpenSSLTests {
-    /// What openssl says of each timestamp of a certificate that its own server presents.
+    /// The status that openssl reports for each timestamp of a certificate that its own server presents.
     private func statuses(
         _ leaf: TestCertificate, trusting root: [UInt8], _ logs: [TestTransparencyLog]
     ) async throws -> [String] {

@@ -7,7 +7,7 @@ import HoldfastTesting
 struct TransparencyScene {
     let root: TestAuthority
     let logs: [TestTransparencyLog]
-    /// What the list says; logs 0 and 1 are of one operator.
+    /// The entries of the list; logs 0 and 1 are of one operator.
     var entries: [(operatorName: String, entry: TestLogList.Entry)]
     var issuedAt = Judge.now.addingTimeInterval(-86_400)
     var exempt: [[UInt8]] = []

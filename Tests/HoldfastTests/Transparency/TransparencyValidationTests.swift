@@ -140,7 +140,7 @@ struct TransparencyValidationTests {
             host: HostPattern(host), pins: PinSet(pins: [X509Certificate(der: scene.root.root).publicKeyPin]))
         let late2 = pinned.evaluate(trust, at: limit.addingTimeInterval(1))
         #expect(late2.isTrusted && late2.notices.map(\.code) == [.transparencyNotEnforced])
-        // What nobody asked for is not missing.
+        // Timestamps that are not required are not missing.
         scene.exempt = [scene.root.root]
         #expect(try scene.outcome(scene.leaf([]), at: limit.addingTimeInterval(1)).notices.isEmpty)
     }

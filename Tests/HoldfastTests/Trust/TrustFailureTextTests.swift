@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-/// What somebody reads whose connection was refused: whole messages, as they are logged and printed.
+/// The whole messages about a refused connection, as they are logged and printed.
 @Suite("Messages of a TrustFailure")
 struct TrustFailureTextTests {
     private let pki: PolicyFixture

@@ -278,7 +278,7 @@ struct ListKindTests {
 
     @Test("A list of many entries is an index of eight octets each, and finds all of them and no others")
     func many() throws {
-        // 3-octet numbers in one list, every second one.
+        // 3-byte numbers in one list, every second one.
         let serials = (0..<20_000).map { number -> [UInt8] in
             let value = 0x20_0000 + 2 * number
             return [UInt8(value >> 16), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]

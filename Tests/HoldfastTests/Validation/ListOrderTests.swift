@@ -140,7 +140,7 @@ struct ListOrderTests {
         #expect(
             try code([list(6, hoursAgo: 4, names: true, next: .hours(-1), [delta]), list(5, hoursAgo: 5)]) == .revoked)
         #expect(try code([list(6, hoursAgo: 5, names: true, [delta]), list(7, hoursAgo: 4)]) == nil)
-        // One that does not name the certificate takes nothing back, and vouches for nobody.
+        // One that does not name the certificate takes nothing back, and vouches for no certificate.
         #expect(try code([list(5, hoursAgo: 5, names: true), list(6, hoursAgo: 4, [delta])]) == .revoked)
         #expect(try code([list(6, hoursAgo: 4, [delta])]) == .revocationUnknown)
     }
@@ -166,7 +166,7 @@ struct ListOrderTests {
             #expect(try code([held, delta]) == .revoked)
             #expect(try code([delta]) != nil)
         }
-        // The base is out of date: together they vouch for nobody.
+        // The base is out of date: together they vouch for no certificate.
         #expect(try code([list(5, hoursAgo: 5, names: true, next: .hours(-1)), removing()]) == .revoked)
         // Held once more, and taken back once more.
         let again = try list(7, hoursAgo: 3, names: true, [Points.delta(base: 5)])
@@ -195,7 +195,7 @@ struct ListOrderTests {
             // A newer one of its own scope takes its place.
             #expect(try code([stale, list(10, hoursAgo: 4, first), list(1, hoursAgo: 6, second)]) == nil)
         }
-        // Lists for some reasons, and indirect ones, are scopes of their own that vouch for nobody.
+        // Lists for some reasons, and indirect ones, are separate scopes that vouch for no certificate.
         for odd in [Points.someReasons, Points.flag(4)] {
             let naming = try list(5, hoursAgo: 5, names: true, [Points.inList([odd])])
             #expect(try code([naming, list(6, hoursAgo: 4)]) == .revoked)

@@ -64,7 +64,7 @@ private struct ListModel {
         one.signer == other.signer && one.scope == other.scope
     }
 
-    /// Above zero for later, zero where nobody knows; nil for both at once.
+    /// Above zero for later, zero if the order is unknown; nil if number and time contradict each other.
     private static func order(_ one: DrawnList, _ other: DrawnList) -> Int? {
         let time = (other.hoursAgo - one.hoursAgo).signum()
         guard let number = one.number, let otherNumber = other.number else { return time }
@@ -85,7 +85,7 @@ private struct ListModel {
 
     private static func covers(_ list: DrawnList) -> Bool { ![.authorities, .otherPoint].contains(list.scope) }
 
-    /// What can be believed of those who say that the certificate is not revoked.
+    /// The credible views that the certificate is not revoked.
     private var clean: [View] {
         let sound = lists.filter { Self.isInForce($0) && !hasRival($0) }
         let complete = sound.filter(Self.isComplete)

@@ -134,7 +134,7 @@ struct ListSignerTests {
 
     @Test("The status of a signer is asked of its own issuer's lists, and no further")
     func oneLevel() throws {
-        // The root's list is signed by its new key, and so is nobody's word on the signer of the issuer's list.
+        // The root's list is signed by its new key, and so says nothing about the signer of the issuer's list.
         let rolled = try root.crossSign(try TestAuthority.root(name: "Test Root", clock: Judge.clock))
         let ofRoot = try rolled.revocationList()
         var one = RevocationScene(root)
@@ -218,7 +218,7 @@ struct ListSignerTests {
 
     @Test("Where pins alone decide, no presented certificate makes another key the issuer's")
     func pinOnly() throws {
-        // A thief of the leaf's key signs it anew, as an authority of the issuer's name that certifies the real one's key.
+        // A thief of the leaf's key signs it as an authority of the issuer's name that certifies the real one's key.
         let fake = try TestAuthority.root(name: "Issuing", clock: Judge.clock)
         let stolen = try fake.impersonate(leaf, key: .existing(leaf.key))
         let certified = try fake.crossSign(old)
@@ -246,7 +246,7 @@ struct ListSignerTests {
         let respelled = try Self.withoutParameters(rsa.certificate.der)
         for (leaf, issuer, signer, expected) in [
             (signed, rsa.certificate.der, rsa, TrustFailure.Code.revoked), (signed, respelled, rsa, .revoked),
-            // Whoever presents an issuer can make its key: of P-256 one under which the leaf's signature verifies is found.
+            // The presenter can compute a P-256 key of the issuer under which the leaf's signature verifies.
             (leaf, old.certificate.der, new, .revocationUnknown),
         ] {
             let serial = try RevocationScene.serial(leaf)

@@ -31,7 +31,7 @@ struct NameConstraintCheckTests {
         var work = 0
         let names = try names(list).map { ConstrainedName($0, work: &work) }
         let outcome = NameConstraintCheck(constraints: prepared).check(names, meter: &meter)
-        // What preparing the names costs is charged by whoever prepares them.
+        // The caller that prepares the names also charges for it.
         let (comparisons, total) = (meter.effort.nameConstraintComparisons, meter.effort.work + work)
         switch outcome {
         case .allowed: return (nil, comparisons, total)

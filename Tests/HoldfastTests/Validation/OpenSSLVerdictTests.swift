@@ -52,7 +52,7 @@ struct OpenSSLVerdictTests {
 
     /// openssl at its defaults (security level 1, no strict checking) is laxer on purpose: it serves old authorities.
     private static let differences: [String: Difference] = [
-        // RFC 5280 4.2.1.12 lets an application take anyExtendedKeyUsage for its own; those who leave nobody out mean it.
+        // RFC 5280 4.2.1.12 lets an application accept anyExtendedKeyUsage; an issuer that includes every use means it.
         "leaf: any purpose": .holdfastAccepts,
         "intermediate: any purpose": .holdfastAccepts,
         // RFC 9525 leaves it to the issuer. Private authorities name hosts of one label; `.strict` knows public suffixes.

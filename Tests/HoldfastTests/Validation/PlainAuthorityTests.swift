@@ -6,7 +6,7 @@ import Testing
 
 @testable import Holdfast
 
-/// What people make with openssl by hand or a short script: no key identifiers, long validity, an intermediate without
+/// Typical output of openssl by hand or a short script: no key identifiers, long validity, an intermediate without
 /// extendedKeyUsage, few extensions. The time is that of the clock, since openssl goes by it.
 @Suite(
     "A private authority made by openssl itself",

@@ -36,7 +36,7 @@ struct PolicyCheckTests {
         }
     }
 
-    /// What comes of root, two intermediates and a leaf.
+    /// The failure of root, two intermediates and a leaf; nil if they are accepted.
     private func complaint(
         _ upper: Change, _ lower: Change, _ leaf: Change, root: Change = { _ in }
     ) throws -> TrustFailure.Code? {
@@ -63,7 +63,7 @@ struct PolicyCheckTests {
         let talk = Self.naming([Self.a], Self.mappings([(Self.a, Self.b)]), Self.inhibitAny(0))
         #expect(try complaint(talk, talk, none) == nil)
         #expect(try complaint({ $0.policyConstraints = .init(inhibitPolicyMapping: 0) }, none, none) == nil)
-        // What the anchor asks for is no part of the path (RFC 5280 6.1).
+        // Requirements of the anchor are not part of the path (RFC 5280 6.1).
         #expect(try complaint(none, none, none, root: Self.requiring(0, nil)) == nil)
     }
 

@@ -39,7 +39,7 @@ struct RandomGraphTests {
                 (pin.path != nil) == oracle.hasPath(from: leaf) { $0.number == wanted.number },
                 "seed \(seed), round \(round)")
             if pin.path != nil { pinned += 1 }
-            // What is called valid is valid by the oracle's rules as well.
+            // An accepted path is valid by the oracle's rules as well.
             for path in [pin.path, outcome.path].compactMap(\.self) + pin.otherPaths {
                 let facts = path.certificates.map { one in ([leaf] + presented + anchors).first { $0.der == one.der } }
                     .compactMap(\.self)

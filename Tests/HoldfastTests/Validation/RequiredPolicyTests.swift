@@ -19,7 +19,7 @@ struct RequiredPolicyTests {
         return TestExtension([2, 5, 29, 33], isCritical: true, value: TestDER.sequence([pair]))
     }
 
-    /// What comes of root, intermediates and a leaf, each with its policies: the path's, or the failure's code.
+    /// The result for root, intermediates and a leaf, each with its policies: the path's, or the failure's code.
     private func answer(
         _ policies: CertificatePolicies, _ path: [[TestObjectIdentifier]?],
         mappings: [Int: TestExtension] = [:], cache: VerifiedPathCache? = nil
@@ -65,7 +65,7 @@ struct RequiredPolicyTests {
         #expect(try found(.required([c, "no identifier"]), path) == nil)
         #expect(try found(.required([]), path) == nil)
         #expect(try found(.required([c, anyText]), path) == [a])
-        // Without a requirement, what is acceptable refuses nobody.
+        // Without a requirement, the acceptable policies refuse no path.
         #expect(try found(CertificatePolicies(acceptable: [b]), path) == [])
         #expect(try found(CertificatePolicies(acceptable: [b]), [nil, nil]) == [])
         #expect(try found(.any, [nil, nil]) == [])

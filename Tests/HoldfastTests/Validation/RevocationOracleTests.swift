@@ -47,7 +47,7 @@ struct RevocationOracleTests {
     private struct Setting {
         let leaf: TestCertificate
         var lists: [[UInt8]] = []
-        /// Who signs the list of the issuing authority.
+        /// The index of the signer of the issuing authority's list.
         var signer = 0
         var description = ""
     }

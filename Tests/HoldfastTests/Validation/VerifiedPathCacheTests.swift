@@ -114,7 +114,7 @@ struct VerifiedPathCacheTests {
         #expect(try wasCached(cache, leaf.chain, anchors: [root.root], purpose: www, at: Judge.now + 3_600))
         ticks.advance(by: .nanoseconds(1))
         #expect(try !wasCached(cache, leaf.chain, anchors: [root.root], purpose: www))
-        // That one was remembered anew.
+        // That one was remembered again.
         ticks.advance(by: .seconds(300))
         #expect(try wasCached(cache, leaf.chain, anchors: [root.root], purpose: www))
     }

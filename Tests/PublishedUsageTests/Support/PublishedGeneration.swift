@@ -5,7 +5,7 @@ import HoldfastCompatibility
 enum PublishedGeneration: String, Sendable, CaseIterable {
     case older, newer
 
-    /// What a test sets; nil leaves the published default.
+    /// The properties that a test sets; nil leaves the published default.
     struct Properties {
         var validatesHostName: Bool?
         var bundle: Bundle?

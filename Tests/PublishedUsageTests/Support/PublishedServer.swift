@@ -31,7 +31,7 @@ final class PublishedServer {
             anchors: (try? TrustAnchors(der: [root.root])) ?? TrustAnchors([]))
     }
 
-    /// The server itself, without and with the host in the trust; somebody with another key; another host.
+    /// The server itself, without and with the host in the trust; a server with another key; another host.
     var protectionSpaces: [ProtectionSpace] {
         let bare = ServerTrust(
             chain: PresentedChain(leaf.chain), purpose: .server(identity: nil),
@@ -48,7 +48,7 @@ final class PublishedServer {
         [.useCredential, .useCredential, .cancelAuthenticationChallenge, .cancelAuthenticationChallenge]
     }
 
-    /// A trust that validates for nobody.
+    /// A trust that is never valid.
     static func invalidTrust() throws -> SecTrust {
         ServerTrust(
             certificates: try TestAuthority.root().leaf(names: ["a.example"]).chain, host: nil,
@@ -56,18 +56,18 @@ final class PublishedServer {
     }
 }
 
-/// What a delegate needs of URLAuthenticationChallenge, whose server trust is not available on Linux.
+/// The part of URLAuthenticationChallenge that a delegate needs, whose server trust is not available on Linux.
 struct AuthenticationChallenge {
     let protectionSpace: ProtectionSpace
 }
 
-/// What a delegate needs of URLProtectionSpace.
+/// The part of URLProtectionSpace that a delegate needs.
 struct ProtectionSpace {
     let host: String
     let serverTrust: SecTrust?
 }
 
-/// What a delegate answers, as URLSession.AuthChallengeDisposition has it.
+/// A delegate's answer, as in URLSession.AuthChallengeDisposition.
 enum AuthChallengeDisposition {
     case useCredential
     case cancelAuthenticationChallenge

@@ -18,7 +18,7 @@ struct PinFileLimitTests {
 
     @Test("Hosts, pins, ports, anchors and critical names are bounded, and what follows the limit is not read")
     func counts() {
-        // What stands behind the limit is no JSON; whoever reads it says so.
+        // The text after the limit is not JSON; a reader of it would report that.
         #expect(Self.place(PinFileText.file(Self.hosts(1_000))) == nil)
         #expect(Self.place(PinFileText.file(Self.hosts(1_000) + ",?")) == "tooMany hosts[1000]")
         #expect(Self.place(PinFileText.host("", pins: Self.pins(32))) == nil)

@@ -6,7 +6,7 @@ import Testing
 /// Pin files as texts, for what their reader makes of them.
 enum PinFileText {
     static func pin(_ number: UInt8) -> Pin {
-        // A digest of any 32 octets is the pin of some key.
+        // A digest of any 32 bytes is the pin of some key.
         guard let pin = try? Pin(subject: .publicKey, digest: [UInt8](repeating: number, count: 32)) else {
             return .certificate([number])
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-/// A clock that nobody waits for: to sleep on it moves the store's clock.
+/// A clock on which sleeping moves the store's clock.
 private struct LeapingClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration

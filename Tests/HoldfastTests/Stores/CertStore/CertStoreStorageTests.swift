@@ -80,7 +80,7 @@ struct CertStoreStorageTests {
         var record = try #require(fixture.storage.loadData(forKey: fixture.storageKey).flatMap { StoredRecord($0) })
         let text = String(decoding: record.body, as: UTF8.self)
         record.body = Data(text.replacingOccurrences(of: "www.example.com", with: "www.example.org").utf8)
-        // Whoever changes the record can make its checksum fit; the signature he cannot.
+        // An attacker who changes the record can make its checksum fit, but not the signature.
         _ = fixture.storage.save(data: record.data, forKey: fixture.storageKey)
         let store = fixture.store()
         #expect(store.storageError?.code == .damagedStorage)

@@ -445,6 +445,6 @@ struct CertStoreUpdateTests {
 }
 
 extension CertStore {
-    /// What a default update comes to; nil when it fails.
+    /// The kind of a default update; nil if it fails.
     func updateKind() async -> StoreUpdateKind? { try? await update().kind }
 }

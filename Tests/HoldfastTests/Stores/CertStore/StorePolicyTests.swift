@@ -226,7 +226,7 @@ struct StorePolicyTests {
             #expect(judgment.isTrusted && told.withLock { $0 }.isEmpty)
             manager.tell(judgment.provedByHandshake)
             #expect(told.withLock { $0 } == [.trusted])
-            // Who asks the manager without an adapter learns at once, and once.
+            // Without an adapter, each decision is reported at once, and once.
             _ = manager.evaluate(trust)
             _ = manager.policy(for: PolicyFixture.host)?.decision(about: trust, at: pki.now)
             #expect(told.withLock { $0 }.count == 3)

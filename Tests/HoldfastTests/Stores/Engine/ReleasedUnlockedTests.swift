@@ -11,7 +11,7 @@ struct ReleasedUnlockedTests {
         let count = Lock(0)
     }
 
-    /// An error that asks the store when nobody holds it anymore.
+    /// An error that asks the store when it is released.
     private final class AskingError: Error {
         private let ask: @Sendable () -> Void
         init(_ ask: @escaping @Sendable () -> Void) { self.ask = ask }

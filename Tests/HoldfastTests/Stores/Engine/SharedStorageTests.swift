@@ -106,7 +106,7 @@ struct SharedStorageTests {
         }
         async let update = slow.update(mode: .forced)
         await asked.wait()
-        // What another process does: it stores past this one.
+        // Another process stores past this one.
         let foreign = InMemoryDataStore()
         try await fixture.store(foreign).update()
         let record = try #require(foreign.loadData(forKey: fixture.storageKey))
@@ -131,7 +131,7 @@ struct SharedStorageTests {
         storage.other.withLock { $0 = (fixture.storageKey, record) }
         fixture.provider.answer(older)
         #expect(try await store.update(mode: .forced).error == nil)
-        // The server was asked once more: nobody knows which of the two is newer.
+        // The server was asked once more: it is unknown which of the two is newer.
         #expect(storage.other.withLock { $0 } == nil && fixture.provider.requests.count == 4)
     }
 
@@ -161,7 +161,7 @@ struct SharedStorageTests {
                 #expect(try !storage.replace(Data(), with: Data([2]), forKey: "a"))
                 #expect(storage.loadData(forKey: "a") == nil)
             }
-            // What cannot be read may be newer than anything.
+            // A file that cannot be read may be newer than anything.
             let files = FileDataStore(folder: folder, maximumBytes: 4)
             try Data(repeating: 0, count: 5).write(to: files.file(forKey: "long"))
             #expect(throws: FileDataStoreError.self) { try files.replace(nil, with: Data([1]), forKey: "long") }

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-/// What a group of services (swift-service-lifecycle) asks of each: the requirement of its protocol `Service`, word for
-/// word.
+/// A copy of the protocol `Service` of swift-service-lifecycle, which each service of a group implements.
 private protocol Service: Sendable {
     func run() async throws
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Holdfast
 
-/// Verifies as fast as always, but for the first signature: that one takes the whole time of the update, and goes on
-/// until somebody stops it.
+/// Verifies as fast as always, except for the first signature: it takes the whole time of the update, and continues
+/// until its task is canceled.
 private final class SlowCrypto: CryptoProvider {
     private let real = SwiftCryptoProvider()
     private let isFirst = Lock(true)
@@ -20,7 +20,7 @@ private final class SlowCrypto: CryptoProvider {
             return isFirst
         }
         if isFirst {
-            // Bounded, so that one whom nobody stops ends as well.
+            // Bounded, so that it ends even if it is never canceled.
             var turns = 0
             while !Task.isCancelled, turns < 10_000_000 {
                 turns += 1

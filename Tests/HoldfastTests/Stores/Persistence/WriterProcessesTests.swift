@@ -36,7 +36,7 @@ struct WriterProcessesTests {
             }
             let last = try #require(try store.load(forKey: "default"))
             #expect(last.count == Self.size && (1...4).contains(last.first ?? 0) && Set(last).count == 1)
-            // What remains are the file and its lock.
+            // Only the file and its lock remain.
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
         }
     }

@@ -152,7 +152,7 @@ struct DistributionPointStoreTests {
         #expect(try fixture.code(store, of: own.chain) == .revoked)
         #expect(try fixture.code(store) == nil)
         #expect(try fixture.outcome(store).effort.signatures == before.signatures)
-        // Who is presented with a path of its own is another key of the authority (RFC 5280 6.3.3 (f)).
+        // A namesake that is presented with its own path is another key of the authority (RFC 5280 6.3.3 (f)).
         #expect(try fixture.code(store, of: fixture.leaf.chain + [namesake.certificate.der]) == .revoked)
     }
 
@@ -167,9 +167,9 @@ struct DistributionPointStoreTests {
         let own = try namesake.leaf(names: ["www.example.com"]) {
             $0.extensions = [Fixture.point(Fixture.issuingURL)]
         }
-        // What is at the place that it names cannot be used for it.
+        // The list at the URL that it names cannot be used for it.
         #expect(try fixture.code(store, of: own.chain) == .revocationUnknown)
-        // Somebody on the way serves the other's list, which is newer.
+        // An attacker on the network serves the other's list, which is newer.
         fixture.clock.advance(by: .seconds(60))
         fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf, by: namesake)])
         _ = await store.updateError()
@@ -200,8 +200,8 @@ struct DistributionPointStoreTests {
         let error = await store.updateError()
         #expect((error?.underlying as? DocumentError)?.code == .tooLarge, "\(String(describing: error))")
         #expect(store.lists.compactMap(\.list).map(\.count) == [2])
-        // What no path names anymore makes room, when the list is fetched again; also while a download of it goes on,
-        // for which these stand.
+        // A list that no path names anymore makes space when a list is fetched again, even during a download of it, for
+        // which `held` stands.
         let held = store.known.withLock { $0.places.values.compactMap(\.documents) }
         defer { withExtendedLifetime(held) {} }
         fixture.clock.advance(by: .seconds(25 * 3_600))
@@ -214,7 +214,7 @@ struct DistributionPointStoreTests {
         #expect(await store.updateError() == nil)
         #expect(store.lists.filter(\.isUsable).map(\.url.absoluteString) == [Fixture.rootURL])
 
-        // What the configuration names is the application's own choice.
+        // A list that the configuration names is the application's own choice.
         let configured = try fixture.store { $0.maximumTotalBytes = 1 }
         fixture.publish([Fixture.issuingURL: try fixture.list(fixture.leaf)])
         #expect(await configured.updateError() == nil)

@@ -28,7 +28,7 @@ struct RevocationListProofTests {
             $0.serialNumbers = serials
             if isOfStranger { $0.signer = stranger }
         }
-        // What cannot be read and was not looked at is no reason to refuse it.
+        // Unreadable entries are not read yet, so they are not the reason for the refusal.
         publish(try withoutReadableEntries(list))
         let store = try fixture.store()
         let error = await store.updateError()

@@ -53,7 +53,7 @@ struct RevocationRestartTests {
         #expect(try fixture.code(store) == .revoked)
         #expect(store.lists.map(\.url.absoluteString) == [Fixture.issuingURL, Fixture.rootURL])
         #expect(store.lists.map { $0.list == nil } == [false, true])
-        // Who follows no paths has what the configuration names, and nothing else.
+        // A store that follows no paths has only the lists that the configuration names.
         #expect(try fixture.store(configured: []) { $0.followsDistributionPoints = false }.lists.isEmpty)
     }
 

@@ -41,7 +41,7 @@ struct RevocationStoreFixture {
         }
     }
 
-    /// What the servers answer, by URL; others cannot be reached.
+    /// Sets the servers' answers, by URL; others are not found.
     func publish(_ lists: [String: [UInt8]], headers: [String: String] = [:]) {
         provider.answer { request in
             guard let list = lists[request.url.absoluteString] else { throw RemoteDataError(status: 404) }
@@ -72,7 +72,7 @@ struct RevocationStoreFixture {
         PathValidator(anchors: try TrustAnchors(der: [root.root]), revocation: store, cache: cache)
     }
 
-    /// The outcome of a validation that the store was told of.
+    /// The outcome of a validation that the store is notified of.
     func outcome(_ store: RevocationStore, of chain: [[UInt8]]? = nil) throws -> ValidationOutcome {
         let validator = try validator(store)
         let outcome = validator.validate(

@@ -164,7 +164,7 @@ struct TrustServerPolicyTests {
         #expect(policy.decision(about: trust, at: fixture.clock.now).failure?.code == .pinMismatch)
         try await policy.prepare()
         #expect(policy.decision(about: trust, at: fixture.clock.now).isTrusted)
-        // What is no mismatch asks for nothing.
+        // A failure other than a mismatch starts no update.
         fixture.clock.advance(by: .seconds(61))
         #expect(
             try policy.decision(about: fixture.pki.untrusted(), at: fixture.clock.now).failure?.code == .unknownIssuer)
@@ -198,7 +198,7 @@ struct TrustServerPolicyTests {
             fixture.clock.advance(by: .seconds(61))
         }
         #expect(uses.withLock { $0 } == [.seconds(10_800), .seconds(10_861)])
-        // The log is told of the document, not of each use.
+        // The log reports the document once, not each use.
         #expect(fixture.log.lines.count { $0.contains("is past its time and still counts") } == 1)
     }
 

@@ -85,6 +85,6 @@ extension TrustServerStore {
 }
 
 extension StoreError {
-    /// What was wrong with the document.
+    /// The code of the document's error.
     var documentCode: DocumentError.Code? { (underlying as? DocumentError)?.code }
 }

@@ -87,7 +87,7 @@ struct HummingbirdTests {
         }
     }
 
-    /// What the server answers to our own client.
+    /// The server's answer to our own client.
     private func answer(to certificate: TestCertificate?, at port: Int) async throws -> String {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if let certificate {
@@ -147,7 +147,7 @@ struct HummingbirdTests {
                 policy.exchange(for: stricter)
                 let second = try await client.send(Self.request, presenting: device, resuming: true)
                 #expect(second.isResumed, "\(second.text)")
-                // What a callback cannot do, as its documentation says.
+                // A callback cannot evaluate a resumed session again, as its documentation says.
                 #expect(second.text.contains(Self.answer) == (way != .pinnedServer), "\(second.text)")
             }
         }

@@ -1,6 +1,6 @@
 import Holdfast
 
-/// What an app that pins one host needs of Holdfast, linked as such an app links it.
+/// An app that pins one host, linked as such an app links Holdfast.
 @main
 enum LeanApp {
     static func main() async throws {
