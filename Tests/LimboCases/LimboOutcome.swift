@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// What Holdfast answered to a case.
+/// The answer of Holdfast to a case.
 public struct LimboOutcome: Sendable {
     /// How the answer compares with the expected one.
     public enum Comparison: String, Sendable, CaseIterable {
@@ -25,7 +25,7 @@ public struct LimboOutcome: Sendable {
 
 /// A case that cannot be put to Holdfast at all.
 public struct LimboCaseError: Error, CustomStringConvertible {
-    /// What is wrong with it.
+    /// The reason.
     public let description: String
 }
 

@@ -24,7 +24,7 @@ public struct LimboCase: Decodable, Sendable {
         case failure = "FAILURE"
     }
 
-    /// What the chain is for.
+    /// The purpose of the chain.
     public enum Kind: String, Decodable, Sendable {
         /// A server.
         case server = "SERVER"
@@ -44,7 +44,7 @@ public struct LimboCase: Decodable, Sendable {
     public let id: String
     /// Marks such as `denial-of-service` or `has-crl`.
     public let features: [String]
-    /// What it is about.
+    /// The subject of the case.
     public let description: String
     /// Server or client.
     public let validationKind: Kind
